@@ -1,0 +1,1 @@
+"""halfmask: private statistics."""
