@@ -5,16 +5,14 @@ discrete_laplace, geometric, rounded_laplace, discrete_gaussian, rounded_gaussia
 categorical, permutation, below
 """
 
+from halfmask.noise.bernoulli import bernoulli_exp
+from halfmask.noise.laplace import discrete_laplace, geometric, rounded_laplace
 from halfmask.noise.naive import (
     below,
-    bernoulli_exp,
     categorical,
     discrete_gaussian,
-    discrete_laplace,
-    geometric,
     permutation,
     rounded_gaussian,
-    rounded_laplace,
 )
 from halfmask.noise.words import Words, secure_words, seeded_words
 

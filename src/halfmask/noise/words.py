@@ -20,7 +20,8 @@ WORD_BYTES: Final = 8
 BUFFER_WORDS: Final = 1 << 12
 WORDS_PER_KEY: Final = 1 << 23  # 64 MiB under one key, then a fresh one
 LARGEST_BATCH: Final = 1 << 14
-ZEROS: Final = bytes(WORD_BYTES * LARGEST_BATCH)
+DIRECT_WORDS: Final = 1 << 10  # as many or more come from the cipher without a copy
+ZEROS: Final = memoryview(bytes(WORD_BYTES * LARGEST_BATCH))
 BLOCK_BYTES: Final = 16
 
 
@@ -48,38 +49,30 @@ class _Stream:
         self._position = BUFFER_WORDS
         self.drawn = 0
 
-    def _generate(self, count: int) -> NDArray[np.uint64]:
-        """`count` (even) fresh words, straight from the cipher."""
+    def generate(self, count: int) -> NDArray[np.uint64]:
+        """`count` fresh words, straight from the cipher; a seeded stream takes even counts only."""
+        self.drawn += count
         room = np.empty(WORD_BYTES * count + BLOCK_BYTES, np.uint8)
         for start in range(0, WORD_BYTES * count, len(ZEROS)):
             stop = min(start + len(ZEROS), WORD_BYTES * count)
-            zeros = ZEROS if stop - start == len(ZEROS) else ZEROS[: stop - start]
-            self._encryptor.update_into(zeros, room[start:])
+            self._encryptor.update_into(ZEROS[: stop - start], room[start:])
         return room.view("<u8")[:count]
 
     def take(self, count: int) -> NDArray[np.uint64]:
-        self.drawn += count
-        start, stop = self._position, self._position + count
-        if stop <= BUFFER_WORDS:
-            self._position = stop
-            return self._hand_over(start, stop)
-        self._position = BUFFER_WORDS
-        held = self._hand_over(start, BUFFER_WORDS)
-        missing = count - held.size
-        direct = missing - missing % BUFFER_WORDS  # whole buffers need no copy
-        parts = [held]
-        if direct:
-            parts.append(self._generate(direct))
-        if missing > direct:
-            self._buffer = self._generate(BUFFER_WORDS)
-            self._position = missing - direct
-            parts.append(self._hand_over(0, missing - direct))
-        return np.concatenate(parts)
+        """The next `count` words, whatever the counts before: buffers join without a gap."""
+        parts = []
+        while count > (held := BUFFER_WORDS - self._position):
+            parts.append(self._hand_over(held))
+            count -= held
+            self._buffer, self._position = self.generate(BUFFER_WORDS), 0
+        parts.append(self._hand_over(count))
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
-    def _hand_over(self, start: int, stop: int) -> NDArray[np.uint64]:
+    def _hand_over(self, count: int) -> NDArray[np.uint64]:
         """A copy; the buffer forgets what it gave, so that memory holds no used noise."""
-        given = self._buffer[start:stop].copy()
-        self._buffer[start:stop] = 0
+        start, self._position = self._position, self._position + count
+        given = self._buffer[start : self._position].copy()
+        self._buffer[start : self._position] = 0
         return given
 
 
@@ -106,7 +99,7 @@ class SecureWords:
             local.stream = _Stream(os.urandom(32), int.from_bytes(os.urandom(BLOCK_BYTES)))
             local.owner = owner
         stream: _Stream = local.stream
-        return stream.take(count)
+        return stream.generate(count) if count >= DIRECT_WORDS else stream.take(count)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (SecureWords, ())
@@ -143,18 +136,19 @@ class SeededWords:
         self._seed = int(seed)
         self._lock = threading.Lock()
         key = hashlib.sha256(f"halfmask words {self._seed}".encode()).digest()
-        self._skipped = skip - skip % 2
-        self._stream = _Stream(key, self._skipped // 2)
+        self._position = skip
+        self._stream = _Stream(key, skip // 2)  # two words to a block of the cipher
         self._stream.take(skip % 2)
 
     def words(self, count: int) -> NDArray[np.uint64]:
         """The next `count` words of the stream."""
         with self._lock:
+            self._position += count
             return self._stream.take(count)
 
     def __reduce__(self) -> tuple[Any, ...]:
         with self._lock:
-            return (_resume, (self._seed, self._skipped + self._stream.drawn))
+            return (_resume, (self._seed, self._position))
 
     def __repr__(self) -> str:
         return f"SeededWords({self._seed})"

@@ -1,0 +1,76 @@
+"""Coins that fall True with probability exp(-x), x rational."""
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfmask.errors import InvalidQuery
+from halfmask.noise.arguments import Number, Size, read_rational, read_size
+from halfmask.noise.enclosure import exp_minus
+from halfmask.noise.words import Words, secure_words
+
+__all__ = ["WORD_BITS", "bernoulli_exp", "coins", "falls_below"]
+
+WORD_BITS = 64
+
+
+def falls_below(u: int, bits: int, x: Fraction, words: Words) -> bool:
+    """Whether V < exp(-x) for the uniform V that starts with these bits: reads words until sure.
+
+    Sure means: exp(-x) does not lie inside (u, u + 1) / 2^bits.
+    """
+    while (answer := _side(u, bits, x)) is None:
+        u, bits = u << WORD_BITS | int(words.words(1)[0]), bits + WORD_BITS
+    return answer
+
+
+def _side(u: int, bits: int, x: Fraction) -> bool | None:
+    """True if u + 1 <= 2^bits exp(-x), False if u >= it, None if it lies between."""
+    more = 8
+    while True:
+        lower, upper = exp_minus(x, bits + more)
+        low, high = u << more, (u + 1) << more
+        if high <= lower:
+            return True
+        if low >= upper:
+            return False
+        if low <= lower and upper <= high:
+            return None
+        more *= 2
+
+
+def coins(x: Fraction, count: int, words: Words) -> NDArray[np.bool_]:
+    """`count` independent coins with P(True) = exp(-x).
+
+    Reads a word a coin; then, in order, each coin whose word is floor(2^64 exp(-x)) reads on.
+    """
+    drawn = words.words(count)
+    lower, upper = exp_minus(x, WORD_BITS + 8)
+    floor_lower, floor_upper = lower >> 8, (upper - 1) >> 8
+    answer = drawn < np.uint64(floor_upper) if floor_upper < 1 << WORD_BITS else drawn >= 0
+    near = (drawn >= np.uint64(min(floor_lower, (1 << WORD_BITS) - 1))) & (
+        drawn <= np.uint64(min(floor_upper, (1 << WORD_BITS) - 1))
+    )
+    for i in np.flatnonzero(near):
+        answer[i] = falls_below(int(drawn[i]), WORD_BITS, x, words)
+    return answer
+
+
+def bernoulli_exp(
+    exponent: Number, size: Size = (), words: Words | None = None
+) -> NDArray[np.bool_]:
+    """Coins that are True with probability exactly exp(-exponent), exponent >= 0.
+
+    Words: as many as coins; then a coin whose word does not decide reads on, in order. The first
+    word is the most significant digit of the uniform number that is compared with exp(-exponent).
+
+    >>> from halfmask.noise import seeded_words
+    >>> bernoulli_exp(0, 3, seeded_words(1)).tolist()
+    [True, True, True]
+    """
+    x = read_rational(exponent, "exponent")
+    if x < 0:
+        raise InvalidQuery(f"exponent: {exponent!r} is negative; give an exponent of at least 0")
+    count, shape = read_size(size)
+    return coins(x, count, secure_words() if words is None else words).reshape(shape)
