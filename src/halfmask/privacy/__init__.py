@@ -1,1 +1,54 @@
-"""(being built)"""
+"""Privacy: who is protected, what a promise costs, and the ledger that is charged first.
+
+Whom           `Relation`, `PrivacyUnit`
+Prices         `Pure`, `Approximate`, `ZCDP`, `GDP` (all a `Cost` in a `Measure`), `exact`
+Conversions    `pure_rho`, `pure_mu`, `bounded_range_rho`,
+               `zcdp_delta`, `zcdp_epsilon`, `zcdp_rho`, `gdp_delta`, `gdp_epsilon`, `gdp_mu`
+Ledger         `Ledger`, its `Receipt` and `Entry`; `Purse`, a part of it for one procedure
+"""
+
+from halfmask.privacy.chain import Entry
+from halfmask.privacy.conversions import (
+    bounded_range_rho,
+    gdp_delta,
+    gdp_epsilon,
+    gdp_mu,
+    pure_mu,
+    pure_rho,
+    zcdp_delta,
+    zcdp_epsilon,
+    zcdp_rho,
+)
+from halfmask.privacy.cost import Cost, Measure
+from halfmask.privacy.currencies import GDP, ZCDP, Approximate, Pure
+from halfmask.privacy.exact import Number, exact, plain
+from halfmask.privacy.ledger import Ledger, Receipt
+from halfmask.privacy.purse import Purse
+from halfmask.privacy.unit import PrivacyUnit, Relation
+
+__all__ = [
+    "GDP",
+    "ZCDP",
+    "Approximate",
+    "Cost",
+    "Entry",
+    "Ledger",
+    "Measure",
+    "Number",
+    "PrivacyUnit",
+    "Pure",
+    "Purse",
+    "Receipt",
+    "Relation",
+    "bounded_range_rho",
+    "exact",
+    "gdp_delta",
+    "gdp_epsilon",
+    "gdp_mu",
+    "plain",
+    "pure_mu",
+    "pure_rho",
+    "zcdp_delta",
+    "zcdp_epsilon",
+    "zcdp_rho",
+]

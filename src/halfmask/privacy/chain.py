@@ -1,0 +1,169 @@
+"""The hash chain: each row of a ledger carries a digest of itself and of the row before.
+
+A row's digest is the SHA-256 of its canonical JSON (sorted keys, no spaces, ASCII, integers and
+texts only), so that any language can check it. The chain starts from a digest of the account: its
+budget and day of opening. It shows edits, gaps, swaps and a cut tail. Who can rewrite the whole
+file can rewrite the chain; the head that a release carries tells then (`Ledger.verify(head)`).
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
+
+from halfmask.errors import LedgerError
+from halfmask.privacy.cost import Cost
+
+__all__ = ["Account", "Entry", "Spend", "check_chain", "from_units", "seal", "to_units"]
+
+_UNITS = (10**12, 10**18)  # units in 1 of the main amount, in 1 of delta
+_ADVICE = "stop spending from it and restore a copy you trust"
+
+
+def to_units(cost: Cost, *, up: bool) -> tuple[int, int]:
+    """Return amounts in units of 1e-12 (delta: 1e-18); costs are rounded up, budgets down.
+
+    >>> from halfmask.privacy import Pure
+    >>> to_units(Pure("1/3"), up=True)
+    (333333333334, 0)
+    """
+    sign = -1 if up else 1
+    main, delta = (
+        sign * (sign * amount * unit // 1)
+        for amount, unit in zip(cost.amounts, _UNITS, strict=True)
+    )
+    return int(main), int(delta)
+
+
+def from_units(kind: Cost, units: tuple[int, int], *, up: bool) -> Cost:
+    """Return a cost in the same currency as `kind`."""
+    main, delta = (Fraction(count, unit) for count, unit in zip(units, _UNITS, strict=True))
+    return kind.from_amounts(main, delta, up=up)
+
+
+def seal(row_hash: str, answer: str) -> str:
+    """Return the digest that ties an answer to its charge."""
+    return _digest({"row": row_hash, "answer": answer})
+
+
+def _digest(content: Mapping[str, object]) -> str:
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+@dataclass(frozen=True)
+class Account:
+    """The account row: what was opened and where the chain stands. Amounts are in units."""
+
+    opened: str
+    budget_text: str
+    budget: int
+    budget_delta: int
+    spent: int
+    spent_delta: int
+    head_seq: int
+    head_hash: str
+
+    @property
+    def genesis(self) -> str:
+        """The digest of what never changes; the first row links to it."""
+        fixed = ("opened", "budget_text", "budget", "budget_delta")
+        content = {name: getattr(self, name) for name in fixed}
+        return _digest({"format": "halfmask ledger 1"} | content)
+
+    @property
+    def kind(self) -> Cost:
+        """The budget as it was given."""
+        return Cost.from_dict(json.loads(self.budget_text))
+
+
+@dataclass(frozen=True)
+class Spend:
+    """One row of the table of spends, as stored. Amounts are in units."""
+
+    seq: int
+    request_id: str | None
+    time: str
+    actor: str
+    query: str
+    price: str
+    amount: int
+    amount_delta: int
+    total: int
+    total_delta: int
+    previous: str
+    hash: str
+
+    def sealed(self) -> "Spend":
+        """Return this row with the digest of all its other fields."""
+        content = asdict(self)
+        del content["hash"]
+        return replace(self, hash=_digest(content))
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One charge, for reading: `price` as asked, `cost` as charged, `total` spent after it."""
+
+    seq: int
+    time: str
+    actor: str
+    query: str
+    price: Cost
+    cost: Cost
+    total: Cost
+    request_id: str | None
+    hash: str
+
+    @classmethod
+    def of(cls, row: Spend, budget: Cost) -> "Entry":
+        """Read a stored row of a ledger with this budget."""
+        return cls(
+            seq=row.seq,
+            time=row.time,
+            actor=row.actor,
+            query=row.query,
+            price=Cost.from_dict(json.loads(row.price)),
+            cost=from_units(budget, (row.amount, row.amount_delta), up=True),
+            total=from_units(budget, (row.total, row.total_delta), up=True),
+            request_id=row.request_id,
+            hash=row.hash,
+        )
+
+
+def check_chain(account: Account, rows: Sequence[Spend]) -> None:
+    """Raise LedgerError unless every row is whole and the account is where the chain ends."""
+    total, total_delta, link = 0, 0, account.genesis
+    for seq, row in enumerate(rows, start=1):
+        total, total_delta = total + row.amount, total_delta + row.amount_delta
+        faults = {
+            f"row {seq} is missing": row.seq != seq,
+            f"row {seq} was changed": row.hash != row.sealed().hash,
+            f"row {seq} does not follow from the row before it": row.previous != link,
+            f"row {seq} has a wrong sum": (row.total, row.total_delta) != (total, total_delta),
+        }
+        _refuse(faults)
+        link = row.hash
+    _refuse(
+        {
+            f"rows after {len(rows)} are missing": account.head_seq > len(rows),
+            "the account's last row or digest was changed": (
+                (account.head_seq, account.head_hash) != (len(rows), link)
+            ),
+            "the account's sum was changed": (
+                (account.spent, account.spent_delta) != (total, total_delta)
+            ),
+            "more was spent than the budget": (
+                total > account.budget or total_delta > account.budget_delta
+            ),
+            "the budget was changed": to_units(account.kind, up=False)
+            != (account.budget, account.budget_delta),
+        }
+    )
+
+
+def _refuse(faults: Mapping[str, bool]) -> None:
+    for fault, found in faults.items():
+        if found:
+            raise LedgerError(f"ledger: {fault}; {_ADVICE}")

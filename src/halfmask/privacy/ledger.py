@@ -1,0 +1,251 @@
+"""The ledger: what was spent, by whom, on which question, and how much is left."""
+
+import getpass
+import json
+import os
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+from halfmask.errors import InvalidQuery, LedgerError
+from halfmask.privacy import rows
+from halfmask.privacy.chain import Account, Entry, Spend, check_chain, from_units, seal, to_units
+from halfmask.privacy.cost import Cost, Measure
+from halfmask.privacy.currencies import Pure
+from halfmask.privacy.exact import Number
+from halfmask.privacy.store import Store
+
+__all__ = ["Ledger", "Receipt"]
+
+_PATIENCE = 30.0  # seconds to wait for a locked file
+_LONGEST = 100_000  # characters of a query
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """Proof of a charge. `repeated`: nothing was charged now, and `answer` is the stored one."""
+
+    seq: int
+    cost: Cost
+    hash: str
+    request_id: str | None = None
+    repeated: bool = False
+    answer: str | None = None
+
+
+class Ledger:
+    """A budget and every charge against it: in memory, or in a file shared by processes.
+
+    `path` None keeps it in memory. A missing file is created and needs a `budget` (a number means
+    `Pure`); an existing one keeps its own, and a different one is refused. `patience` is how many
+    seconds to wait for a locked file. Raises LedgerError when the file cannot be used, and says
+    what to do.
+
+    Privacy: prices chosen adaptively and stopped at the budget compose to it. [see currencies]
+
+    >>> ledger = Ledger(budget=1)
+    >>> receipt = ledger.charge(Pure(0.4), query="Count()")
+    >>> print(ledger.remaining)
+    epsilon 0.6
+    >>> ledger.verify()
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        budget: Cost | Number | None = None,
+        patience: float = _PATIENCE,
+    ) -> None:
+        wanted = budget if isinstance(budget, Cost) or budget is None else Pure(budget)
+        if path is None and wanted is None:
+            raise InvalidQuery("budget: a new ledger needs one; give a number (epsilon) or a cost")
+        place = None if path is None else Path(os.path.abspath(path))
+        fill = None if wanted is None else partial(rows.insert_account, _new_account(wanted))
+        self._store = Store(place, fill, patience=patience)
+        self.budget = self._account().kind
+        if wanted not in (None, self.budget):
+            raise LedgerError(
+                f"budget: {place} was opened with {self.budget}, given {wanted}; "
+                "leave the budget out, or use another file"
+            )
+
+    @property
+    def path(self) -> Path | None:
+        """The file, or None in memory."""
+        return self._store.path
+
+    @property
+    def measure(self) -> Measure:
+        """The currency in which prices add up."""
+        return self.budget.measure
+
+    @property
+    def spent(self) -> Cost:
+        """The sum of all charges; may be zero."""
+        account = self._account()
+        return from_units(self.budget, (account.spent, account.spent_delta), up=True)
+
+    @property
+    def remaining(self) -> Cost:
+        """What is left to spend; may be zero."""
+        return self._left(self._account())
+
+    @property
+    def head(self) -> str:
+        """The digest of the last row, which fixes all rows before it."""
+        return self._account().head_hash
+
+    def charge(
+        self,
+        cost: Cost,
+        *,
+        query: str,
+        actor: str | None = None,
+        request_id: str | None = None,
+    ) -> Receipt:
+        """Charge a price, durably, before any row is read.
+
+        `request_id` makes a retry safe: the same request again is not charged, and its receipt
+        carries the stored answer. If no answer was stored it is refused, since nobody knows
+        whether one was shown. `actor` defaults to the login name.
+
+        Raises BudgetExhausted when less is left, InvalidQuery when the price has no proved
+        conversion into this currency, LedgerError when the file cannot be written: then nothing
+        may be read.
+        """
+        draft = self._draft(cost, query, actor, request_id)
+        with self._store.writing() as connection:
+            earlier = draft.request_id and rows.find_request(connection, draft.request_id)
+            if earlier:
+                return _repeat(cost, draft, earlier, rows.read_answer(connection, earlier.seq))
+            row = rows.append(connection, draft)
+        return Receipt(row.seq, cost, row.hash, row.request_id)
+
+    def record(self, receipt: Receipt, answer: str) -> None:
+        """Store the answer (a text, such as JSON) that a charge bought; once for each charge."""
+        with self._store.writing() as connection:
+            rows.write_answer(connection, receipt.seq, receipt.hash, answer)
+
+    def stored(self, request_id: str) -> str | None:
+        """Return the stored answer of a request, or None."""
+        with self._store.reading() as connection:
+            row = rows.find_request(connection, request_id)
+            return None if row is None else rows.read_answer(connection, row.seq)
+
+    def entries(self) -> list[Entry]:
+        """Return every charge, oldest first."""
+        with self._store.reading() as connection:
+            spends = rows.read_spends(connection)
+        return [Entry.of(row, self.budget) for row in spends]
+
+    def verify(self, head: str | None = None) -> None:
+        """Check every row, sum and link; raise LedgerError that says which row broke and how.
+
+        `head`, as carried by a release, must be in this chain: a ledger that was rewritten, or
+        restored from before that release, does not contain it.
+        """
+        with self._store.reading() as connection:
+            account = rows.read_account(connection)
+            spends = rows.read_spends(connection)
+            answers = rows.read_answers(connection)
+        check_chain(account, spends)
+        hashes = {row.seq: row.hash for row in spends}
+        for seq, answer, digest in answers:
+            if seal(hashes.get(seq, ""), answer) != digest:
+                raise LedgerError(f"ledger: the answer of row {seq} was changed; do not use it")
+        if head is not None and head not in {account.genesis, *hashes.values()}:
+            raise LedgerError(
+                "ledger: does not contain the given head, so it was rewritten or restored from "
+                "an older copy; charges may be missing: stop spending from it"
+            )
+
+    def close(self) -> None:
+        """Close the file; it is opened again when next needed. A ledger in memory stays."""
+        self._store.close()
+
+    def _account(self) -> Account:
+        with self._store.reading() as connection:
+            return rows.read_account(connection)
+
+    def _left(self, account: Account) -> Cost:
+        units = (account.budget - account.spent, account.budget_delta - account.spent_delta)
+        return from_units(self.budget, units, up=False)
+
+    def _draft(self, cost: Cost, query: str, actor: str | None, request_id: str | None) -> Spend:
+        amount, amount_delta = to_units(cost.in_measure(self.measure), up=True)
+        if amount <= 0:
+            raise InvalidQuery(f"cost: {cost} is nothing; a charge must be above 0")
+        return Spend(
+            seq=0,
+            request_id=None if request_id is None else _text(request_id, "request_id"),
+            time=_now(),
+            actor=_login() if actor is None else _text(actor, "actor"),
+            query=_text(query, "query"),
+            price=json.dumps(cost.to_dict(), sort_keys=True),
+            amount=amount,
+            amount_delta=amount_delta,
+            total=0,
+            total_delta=0,
+            previous="",
+            hash="",
+        )
+
+    def __str__(self) -> str:
+        account = self._account()
+        place = "in memory" if self.path is None else str(self.path)
+        count = "1 charge" if account.head_seq == 1 else f"{account.head_seq} charges"
+        return f"ledger {place}: {self._left(account)} left of {self.budget}, {count}"
+
+    def __reduce__(self) -> tuple[type["Ledger"], tuple[Path]]:
+        if self.path is None:
+            raise LedgerError(
+                "ledger: a copy of a ledger in memory could spend its budget twice; "
+                "pass the ledger itself, or open one with a path"
+            )
+        return Ledger, (self.path,)
+
+
+def _new_account(budget: Cost) -> Account:
+    main, delta = to_units(budget, up=False)
+    if main <= 0:
+        raise InvalidQuery(f"budget: {budget} is below one unit of 1e-12; give a larger one")
+    text = json.dumps(budget.to_dict(), sort_keys=True)
+    account = Account(_now(), text, main, delta, 0, 0, 0, "")
+    return replace(account, head_hash=account.genesis)
+
+
+def _repeat(cost: Cost, draft: Spend, earlier: Spend, answer: str | None) -> Receipt:
+    name = f"request_id: {draft.request_id!r}"
+    if (earlier.query, earlier.price) != (draft.query, draft.price):
+        raise InvalidQuery(
+            f"{name} was used for {earlier.query} at {earlier.price}, given {draft.query} at "
+            f"{draft.price}; give each request its own"
+        )
+    if answer is None:
+        raise LedgerError(
+            f"{name} was charged but has no stored answer: it is still being answered, or it "
+            "failed; wait, or ask again under a new request_id, which is charged anew"
+        )
+    return Receipt(earlier.seq, cost, earlier.hash, earlier.request_id, True, answer)
+
+
+def _text(value: str, name: str) -> str:
+    """Return a text that every database can store: lone surrogates are written as escapes."""
+    if not isinstance(value, str) or not 0 < len(value) <= _LONGEST:
+        raise InvalidQuery(
+            f"{name}: must be a text of 1 to {_LONGEST} characters; shorten it or give one"
+        )
+    return value.encode("utf-8", "backslashreplace").decode("utf-8").replace("\0", "\\0")
+
+
+def _login() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):  # an account without a name
+        return f"uid {os.getuid()}" if hasattr(os, "getuid") else "unknown"
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="microseconds")
