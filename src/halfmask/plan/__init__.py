@@ -1,20 +1,50 @@
-"""The plan: inert data that says what exact integers are wanted of a table (being built)."""
+"""The plan: inert data that says what exact integers are wanted of a table.
 
-from halfmask.plan.predicates import Everything, Predicate
+- `Schema`, `Column`, `Kind`: the public names and kinds of columns
+- `col`, `where`, `Predicate`: public row filters, built or parsed
+- `Tally`: what is summed: `OnGrid` values, `Features`, `Keys` and `Bins`, `UnitBound`
+- `reading`, `Reading`, `instant`: how a cell is read beside a literal
+"""
+
+from halfmask.plan.predicates import (
+    Among,
+    And,
+    Comparison,
+    Everything,
+    Missing,
+    Not,
+    Or,
+    Predicate,
+    col,
+)
+from halfmask.plan.reading import Reading, Scalar, instant, reading
 from halfmask.plan.schema import Column, Kind, Schema
 from halfmask.plan.tally import Bins, Features, Groups, Keys, OnGrid, Tally, UnitBound
+from halfmask.plan.where import where
 
 __all__ = [
+    "Among",
+    "And",
     "Bins",
     "Column",
+    "Comparison",
     "Everything",
     "Features",
     "Groups",
     "Keys",
     "Kind",
+    "Missing",
+    "Not",
     "OnGrid",
+    "Or",
     "Predicate",
+    "Reading",
+    "Scalar",
     "Schema",
     "Tally",
     "UnitBound",
+    "col",
+    "instant",
+    "reading",
+    "where",
 ]

@@ -68,7 +68,9 @@ class Schema:
             if column.name == name:
                 return column
         near = get_close_matches(str(name), self.names, n=1)
-        advice = f"did you mean {near[0]!r}?" if near else f"the columns are {', '.join(self.names)}"
+        advice = (
+            f"did you mean {near[0]!r}?" if near else f"the columns are {', '.join(self.names)}"
+        )
         raise InvalidQuery(f"column: there is no {name!r}; {advice}")
 
     def numeric(self, name: str) -> Column:
