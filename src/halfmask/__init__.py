@@ -1,1 +1,65 @@
-"""halfmask: private statistics."""
+"""halfmask: private statistics of tables about people.
+
+A half mask hides who you are and leaves your mouth free to speak.
+
+>>> import halfmask as hm
+>>> staff = hm.open({"salary": [41_000, 52_500, 60_250]}, budget=2)
+>>> pay = staff.ask(hm.Mean("salary", 0, 100_000), epsilon=0.5)   # spends, then reads
+>>> 0 <= pay.value <= 100_000
+True
+>>> print(staff.remaining)
+epsilon 1.5
+"""
+
+from halfmask import errors, mechanisms, noise, plan, privacy
+from halfmask.curator import Curator, open
+from halfmask.errors import (
+    BudgetExhausted,
+    HalfmaskError,
+    InvalidQuery,
+    LedgerError,
+    ReleaseFailed,
+    SourceError,
+)
+from halfmask.plan import Keys, Schema, col, where
+from halfmask.privacy import GDP, ZCDP, Approximate, Ledger, Pure
+from halfmask.procedures import Mean
+from halfmask.queries import Count, CountDistinct, Histogram, StandardDeviation, Sum, Variance
+from halfmask.release import GroupedRelease, Preview, Release
+from halfmask.version import __version__
+
+__all__ = [
+    "GDP",
+    "ZCDP",
+    "Approximate",
+    "BudgetExhausted",
+    "Count",
+    "CountDistinct",
+    "Curator",
+    "GroupedRelease",
+    "HalfmaskError",
+    "Histogram",
+    "InvalidQuery",
+    "Keys",
+    "Ledger",
+    "LedgerError",
+    "Mean",
+    "Preview",
+    "Pure",
+    "Release",
+    "ReleaseFailed",
+    "Schema",
+    "SourceError",
+    "StandardDeviation",
+    "Sum",
+    "Variance",
+    "__version__",
+    "col",
+    "errors",
+    "mechanisms",
+    "noise",
+    "open",
+    "plan",
+    "privacy",
+    "where",
+]

@@ -1,1 +1,51 @@
-"""(being built)"""
+"""Queries: each meets the rows once, as a tally of exact integers, and is answered with noise.
+
+count        rows, and privacy units
+sum          the sum of a bounded column
+histogram    rows in public bins
+variance     variance and standard deviation
+moments      two-sided sums: the body that count, sum, mean and variance of a column share
+setting      the public facts a query is asked in, and how far one unit reaches
+grid         bounds, and the power-of-two grid between them
+pricing      from a price to a mechanism
+prepared     a query fixed to a price; the protocol of queries
+scaled, ratio, spread   how noisy integers are read as answers, with intervals
+"""
+
+from halfmask.queries.count import Count, CountDistinct
+from halfmask.queries.grid import Bounds
+from halfmask.queries.histogram import Histogram
+from halfmask.queries.moments import Moments, MomentSums, term
+from halfmask.queries.prepared import Estimate, Expected, Number, Output, Prepared, Query
+from halfmask.queries.pricing import mechanism_for
+from halfmask.queries.ratio import Linear, Ratio, Term
+from halfmask.queries.setting import Reach, Setting
+from halfmask.queries.spread import Spread
+from halfmask.queries.sum import Sum
+from halfmask.queries.variance import StandardDeviation, Variance
+
+__all__ = [
+    "Bounds",
+    "Count",
+    "CountDistinct",
+    "Estimate",
+    "Expected",
+    "Histogram",
+    "Linear",
+    "MomentSums",
+    "Moments",
+    "Number",
+    "Output",
+    "Prepared",
+    "Query",
+    "Ratio",
+    "Reach",
+    "Setting",
+    "Spread",
+    "StandardDeviation",
+    "Sum",
+    "Term",
+    "Variance",
+    "mechanism_for",
+    "term",
+]

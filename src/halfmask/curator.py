@@ -1,0 +1,346 @@
+"""The door: rows go in, only releases come out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from os import PathLike
+from types import TracebackType
+from typing import Any, Self, TypeVar, overload
+
+from halfmask.errors import InvalidQuery, ReleaseFailed
+from halfmask.noise import Words, secure_words
+from halfmask.plan import Everything, Keys, Predicate, Schema
+from halfmask.plan import where as parse_where
+from halfmask.privacy import (
+    GDP,
+    ZCDP,
+    Approximate,
+    Cost,
+    Ledger,
+    PrivacyUnit,
+    Pure,
+    Purse,
+    Receipt,
+    Relation,
+)
+from halfmask.procedures import Procedure, Together
+from halfmask.queries import Estimate, Expected, Prepared, Query, Setting
+from halfmask.release import GroupedRelease, Preview, Provenance, Release
+from halfmask.sources import Source, open_source
+from halfmask.version import __version__
+
+__all__ = ["Curator", "open"]
+
+E = TypeVar("E", bound=Estimate)
+Question = Query | Procedure
+Answer = Release | GroupedRelease
+
+
+def open(  # noqa: A001
+    source: object,
+    *,
+    unit: str | None = None,
+    rows_per_unit: int = 1,
+    groups_per_unit: int | None = None,
+    relation: str = "add_remove",
+    budget: Any = None,
+    ledger: str | PathLike[str] | Ledger | None = None,
+    schema: Any = None,
+    words: Words | None = None,
+) -> "Curator":
+    """Open a table about people, and get the one object that lets private numbers out of it.
+
+    Args:
+        source: a path to a .csv or .parquet file, a pandas, polars or Arrow table, a NumPy array of
+            shape (n,) or (n, d) (columns x0, x1, ...), a dict of columns, or a DuckDB relation.
+        unit: the column that says whom a row is about; None protects single rows.
+        rows_per_unit: how many rows' worth one unit may add; what is beyond is scaled down.
+        groups_per_unit: in how many groups of a `by=` one unit may count; None: its rows are
+            spread over all of its groups.
+        relation: `add_remove` (default) or `replace` (the number of units is public).
+        budget: epsilon, or `Pure`, `Approximate`, `ZCDP`, `GDP`.
+        ledger: a file that holds the budget durably, shared by processes; None keeps it in memory.
+        schema: column names and kinds ("integer", "real", "text", "time", "boolean"), where the
+            file does not say them itself.
+        words: the source of random words, for tests and simulations; None is the secure one.
+
+    Raises:
+        SourceError, InvalidQuery, LedgerError: with what was wrong, given, and to do.
+
+    >>> import halfmask as hm
+    >>> staff = hm.open({"age": [31, 45, 52]}, budget=1)
+    >>> staff.remaining
+    Pure(epsilon=Fraction(1, 1))
+
+    """
+    protected = PrivacyUnit(unit, rows_per_unit, groups_per_unit, Relation(relation))
+    if isinstance(ledger, Ledger):
+        if budget is not None:
+            raise InvalidQuery("budget: given beside an open ledger, which has its own; leave it out")
+        book = ledger
+    else:
+        if ledger is None and budget is None:
+            raise InvalidQuery(
+                "budget: none was given; say budget=1 (epsilon), or ledger='name.ledger' to use "
+                "the budget in a file"
+            )
+        book = Ledger(ledger, budget=budget)
+    table = open_source(source, schema)
+    if unit is not None:
+        table.schema.column(unit)
+    return Curator(table, protected, book, words if words is not None else secure_words())
+
+
+@dataclass(frozen=True)
+class Curator:
+    """The trusted curator: it holds the rows and has one method that lets numbers out, `ask`.
+
+    Privacy: every ask is charged, durably, before a row is read; the sum of all charges never
+    exceeds the budget, whatever is asked after seeing whatever answers (privacy filters, see
+    halfmask.privacy). In one process this is a convention, not a wall: who can run Python beside
+    the rows can read them.
+    """
+
+    source: Source = field(repr=False)
+    unit: PrivacyUnit
+    ledger: Ledger = field(repr=False)
+    words: Words = field(repr=False)
+
+    @property
+    def schema(self) -> Schema:
+        """The public names and kinds of the columns."""
+        return self.source.schema
+
+    @property
+    def remaining(self) -> Cost:
+        """What is left of the budget."""
+        return self.ledger.remaining
+
+    @overload
+    def ask(self, query: Mapping[str, Question], **options: Any) -> dict[str, Answer]: ...
+    @overload
+    def ask(self, query: Question, *, by: Keys, **options: Any) -> GroupedRelease: ...
+    @overload
+    def ask(self, query: Question, **options: Any) -> Release: ...
+    def ask(
+        self,
+        query: Question | Mapping[str, Question],
+        *,
+        by: Keys | None = None,
+        where: str | Predicate | None = None,
+        epsilon: Any = None,
+        delta: Any = None,
+        rho: Any = None,
+        mu: Any = None,
+        shares: Mapping[str, Any] | None = None,
+        actor: str | None = None,
+    ) -> Any:
+        """Spend, then read, then answer.
+
+        Args:
+            query: one query, or several by name; several split one price so that their relative
+                errors are alike, and those that can be read off the same sums share it.
+            by: public group keys; the answer is then one release a key.
+            where: a public row filter, such as "age >= 18 and dept in ['ops', 'r&d']".
+            epsilon: the price of pure differential privacy (with `delta`: approximate).
+            delta: see epsilon.
+            rho: the price in zero-concentrated differential privacy; Gaussian noise.
+            mu: the price in Gaussian differential privacy; Gaussian noise.
+            shares: each named query's part of the price, summing to 1, in place of the split.
+            actor: who asks, for the ledger; None is the login name.
+
+        Raises:
+            InvalidQuery: what the schema, the unit or the price already shows to be wrong; nothing
+                was charged.
+            BudgetExhausted: the price is more than what is left; nothing was charged.
+            LedgerError: the charge could not be written; no row was read.
+            ReleaseFailed: charged, then the engine failed.
+
+        """
+        price = _price(epsilon, delta, rho, mu)
+        setting = self._setting(by, where)
+        asked = _together(query, shares)
+        asked.check(setting)
+        asked.rehearse(setting, price)
+        text = _in_words(query, setting)
+        receipt = self.ledger.charge(price, query=text, actor=actor)
+        room = _Room(self.source, self.words, Purse(price))
+        answers = asked.run(setting, price, room.measure)
+        provenance = self._provenance(price, setting, room.laws, receipt)
+        releases = {
+            name: _release(asked.questions[name], setting, estimates, provenance)
+            for name, estimates in answers.items()
+        }
+        return releases if isinstance(query, Mapping) else releases[""]
+
+    def preview(
+        self,
+        query: Question | Mapping[str, Question],
+        *,
+        rows: int,
+        by: Keys | None = None,
+        where: str | Predicate | None = None,
+        epsilon: Any = None,
+        delta: Any = None,
+        rho: Any = None,
+        mu: Any = None,
+        shares: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """Predict the error of an ask from public facts: reads no row, spends nothing.
+
+        Args:
+            query: as for `ask`, and so `by`, `where` and the price.
+            rows: how many rows you suppose there are (in each group): your guess, not the table's.
+            by: as for `ask`.
+            where: as for `ask`.
+            epsilon: as for `ask`.
+            delta: as for `ask`.
+            rho: as for `ask`.
+            mu: as for `ask`.
+            shares: as for `ask`.
+
+        """
+        if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
+            raise InvalidQuery(f"rows: {rows!r} is not a whole number of 1 or more; give your guess")
+        price = _price(epsilon, delta, rho, mu)
+        setting = self._setting(by, where)
+        asked = _together(query, shares)
+        asked.check(setting)
+        asked.rehearse(setting, price)
+        previews = {
+            name: _preview(expected)
+            for name, expected in asked.expected(setting, price, rows).items()
+        }
+        return previews if isinstance(query, Mapping) else previews[""]
+
+    def close(self) -> None:
+        """Let go of the table and its snapshot."""
+        self.source.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _setting(self, by: Keys | None, where: str | Predicate | None) -> Setting:
+        if by is not None and not isinstance(by, Keys):
+            raise InvalidQuery(
+                f"by: {by!r} does not list its keys; give public ones as Keys('dept', ['ops', 'r&d'])"
+            )
+        predicate = parse_where(where) if isinstance(where, str) else where or Everything()
+        if not isinstance(predicate, Predicate):
+            raise InvalidQuery(f"where: {where!r} is no row filter; write one like \"age >= 18\"")
+        predicate.check(self.schema)
+        if by is not None:
+            by.check(self.schema)
+        return Setting(self.schema, self.unit, predicate, by)
+
+    def _provenance(
+        self, price: Cost, setting: Setting, laws: list[str], receipt: Receipt
+    ) -> Provenance:
+        everything = isinstance(setting.where, Everything)
+        return Provenance(
+            cost=price,
+            unit=self.unit,
+            mechanism=tuple(dict.fromkeys(laws)),
+            where="" if everything else str(setting.where),
+            seeded=self.words.seeded,
+            time=datetime.now(UTC).isoformat(timespec="seconds"),
+            version=__version__,
+            ledger_entry=receipt.seq,
+            ledger_head=receipt.hash,
+        )
+
+
+@dataclass(frozen=True)
+class _Room:
+    """Where rows, noise and a charged purse meet, for the time of one ask."""
+
+    source: Source
+    words: Words
+    purse: Purse
+    laws: list[str] = field(default_factory=list)
+
+    def measure(self, prepared: Prepared[E]) -> tuple[E, ...]:
+        """Take the price from the purse, have the exact integers computed, add the noise."""
+        self.purse.spend(prepared.cost)
+        exact = self._tally(prepared)
+        answers = []
+        for output, vector in prepared.vectors(exact):
+            self.laws.append(output.mechanism.law)
+            answers.append(output.read(output.mechanism.release(vector, self.words)))
+        return tuple(answers)
+
+    def _tally(self, prepared: Prepared[E]) -> tuple[tuple[int, ...], ...]:
+        exact = None
+        try:
+            exact = self.source.tally(prepared.tally)
+        except Exception:  # noqa: BLE001, S110
+            pass
+        # Raised outside of the handler: no context, so no traceback that could show a row.
+        if exact is None:
+            raise ReleaseFailed(
+                "the table could not be read after the price was charged; the charge stays, and "
+                "why is not shown, since it may depend on the rows"
+            )
+        return exact
+
+
+def _price(epsilon: Any, delta: Any, rho: Any, mu: Any) -> Cost:
+    given = {"epsilon": epsilon, "rho": rho, "mu": mu}
+    named = [name for name, amount in given.items() if amount is not None]
+    if len(named) != 1:
+        raise InvalidQuery(
+            f"price: {' and '.join(named) or 'none'} given; give one of epsilon, rho or mu, "
+            f"such as epsilon=0.5"
+        )
+    if delta is not None and epsilon is None:
+        raise InvalidQuery(f"delta: goes with epsilon, not with {named[0]}; leave it out")
+    if epsilon is not None:
+        return Pure(epsilon) if delta in (None, 0) else Approximate(epsilon, delta)
+    return ZCDP(rho) if rho is not None else GDP(mu)
+
+
+def _together(
+    query: Question | Mapping[str, Question], shares: Mapping[str, Any] | None
+) -> Together:
+    questions = query if isinstance(query, Mapping) else {"": query}
+    for name, question in questions.items():
+        if isinstance(question, type) or not isinstance(question, Query | Procedure):
+            label = f" {name!r}" if name else ""
+            raise InvalidQuery(
+                f"query{label}: {question!r} is not one; ask something like Count() or "
+                f"Mean('salary', 0, 100_000)"
+            )
+    return Together(questions, shares)
+
+
+def _in_words(query: Question | Mapping[str, Question], setting: Setting) -> str:
+    asked = repr(dict(query)) if isinstance(query, Mapping) else repr(query)
+    by = f" by {setting.by!r}" if setting.by is not None else ""
+    where = "" if isinstance(setting.where, Everything) else f" where {setting.where}"
+    return asked + by + where
+
+
+def _release(
+    question: Question, setting: Setting, estimates: tuple[Estimate, ...], provenance: Provenance
+) -> Answer:
+    if setting.by is None:
+        return Release(question, estimates[0], provenance)
+    releases = tuple(
+        Release(question, estimate, provenance, key)
+        for key, estimate in zip(setting.by.values, estimates, strict=True)
+    )
+    return GroupedRelease(question, setting.by.column, releases, provenance)
+
+
+def _preview(expected: Expected) -> Preview:
+    return Preview(
+        expected.rmse, expected.bias, expected.interval_width, expected.assuming
+    )

@@ -1,0 +1,139 @@
+"""The mean of a bounded column: two-sided sums, then, for large counts, a centred sum."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache
+
+from halfmask.privacy import Cost, Relation
+from halfmask.procedures.centring import DIVISIONS, LOOK, SHARES, Centring, VarianceAt, joined
+from halfmask.procedures.procedure import Measure
+from halfmask.queries import (
+    Bounds,
+    Expected,
+    Moments,
+    MomentSums,
+    Output,
+    Prepared,
+    Ratio,
+    Setting,
+    mechanism_for,
+)
+
+__all__ = ["Mean"]
+
+
+@dataclass(frozen=True)
+class Mean:
+    """The mean of a column, each value clipped to [lower, upper]; missing values do not count.
+
+    A unit with more than `rows_per_unit` rows counts as so many of its own average row.
+    Privacy: epsilon-DP; two-sided sums (`Moments`) at shares of the price and, where the noisy
+    count is large, the sum about a private centre c, whose reach is max(c - lower, upper - c);
+    adaptive sequential composition; the ratio is post-processing.
+    [Dwork, McSherry, Nissim & Smith 2006, Prop. 1 and Thm 3]
+
+    >>> Mean("salary", 0, 100_000)
+    Mean(column='salary', lower=0, upper=100000)
+    """
+
+    column: str
+    lower: float
+    upper: float
+
+    def __post_init__(self) -> None:
+        Bounds(self.lower, self.upper)
+
+    @property
+    def weight(self) -> float:
+        """Relative to the width of the bounds, the error is that of a count."""
+        return 1.0
+
+    def body(self) -> Moments:
+        """The two-sided sums that this is read off."""
+        return Moments(self.column, Bounds(self.lower, self.upper))
+
+    def read(self, sums: MomentSums) -> Ratio:
+        """Read the answer off the noisy sums."""
+        return sums.mean()
+
+    def check(self, setting: Setting) -> None:
+        """Refuse a column that is not there or holds no numbers."""
+        setting.schema.numeric(self.column)
+
+    def rehearse(self, setting: Setting, price: Cost) -> None:
+        """Prepare the finest and the farthest measurement that may come."""
+        self.body().prepare(setting, price.share(LOOK))
+        self._last(setting, price.share(1 - SHARES[-1]), [DIVISIONS - 1])
+
+    def run(self, setting: Setting, price: Cost, measure: Measure) -> tuple[Ratio, ...]:
+        """Look with a hundredth of the price, then spend the rest where it helps most."""
+        sums = self.body()
+        if setting.unit.relation is Relation.REPLACE:  # a replaced row's sum is centred already
+            return tuple(answer.mean() for answer in measure(sums.prepare(setting, price)))
+        looks = [measure(sums.prepare(setting, price.share(LOOK)))]
+        variance_at = self._variances(setting, price)
+        plans = [Centring.choose(look, variance_at) for look in looks[0]]
+        share = max((plan.share for plan in plans if plan), default=LOOK)
+        if share > LOOK:
+            looks.append(measure(sums.prepare(setting, price.share(share - LOOK))))
+        histories = list(zip(*looks, strict=True))
+        centres = [
+            Centring.centre(history) if plan else None
+            for plan, history in zip(plans, histories, strict=True)
+        ]
+        last = measure(self._last(setting, price.share(1 - share), centres))
+        return tuple(
+            joined((*history, answer)) if centre is None else joined(history, answer, centre)
+            for history, centre, answer in zip(histories, centres, last, strict=True)
+        )
+
+    def _last(
+        self, setting: Setting, price: Cost, centres: Sequence[int | None]
+    ) -> Prepared[MomentSums]:
+        """Prepare the last sums: two-sided where there is no centre, else about the centre.
+
+        Privacy: a row's parts (1-a, a) go to D(a - c) with c = centre/D, between -Dc and D(1-c);
+        so a unit's share w of `rows` rows moves a group by w times that group's reach, and the
+        shares of all groups sum to 1: each group's noise is scaled to its own reach.
+        """
+        prepared = self.body().prepare(setting, price)
+        (plain,) = prepared.outputs
+        grid = self.body().lay(setting, price)
+        width = grid.upper - grid.lower
+
+        def about(centre: int) -> Output[MomentSums]:
+            farthest = max(centre, DIVISIONS - centre)
+            mechanism = mechanism_for(setting.reach(width * farthest), price)
+            blank = replace(plain.read((0, 0)), mechanism=mechanism, one=width * DIVISIONS)
+            return Output(
+                mechanism,
+                lambda noisy: replace(blank, noisy=noisy),
+                combine=((-centre, DIVISIONS - centre),),
+            )
+
+        outputs = tuple(plain if centre is None else about(centre) for centre in centres)
+        return Prepared(prepared.tally, outputs)
+
+    def _variances(self, setting: Setting, price: Cost) -> VarianceAt:
+        @cache
+        def variance_at(share: Fraction) -> float:
+            (output,) = self.body().prepare(setting, price.share(share)).outputs
+            return output.read((0, 0)).part_variance
+
+        return variance_at
+
+    def expected(self, setting: Setting, price: Cost, rows: int) -> Expected:
+        """Predict the error for values whose mean is in the middle of the bounds."""
+        plain = self.body().as_if(setting, price, rows).mean().expected()
+        gain = 1.0
+        if setting.unit.relation is not Relation.REPLACE:
+            look = self.body().as_if(setting, price.share(LOOK), rows)
+            plan = Centring.choose(look, self._variances(setting, price))
+            gain = plan.gain(rows) ** 0.5 if plan else 1.0
+        return Expected(
+            plain.rmse * gain,
+            0.0,
+            plain.interval_width * gain,
+            "a mean in the middle of the bounds",
+        )

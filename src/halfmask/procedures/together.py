@@ -1,0 +1,190 @@
+"""Several queries in one ask: what shares a body shares its price, the rest splits the budget."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol, runtime_checkable
+
+from halfmask.errors import InvalidQuery
+from halfmask.privacy import Cost, exact
+from halfmask.procedures.procedure import Measure, Procedure
+from halfmask.queries import (
+    Count,
+    Estimate,
+    Expected,
+    Linear,
+    Moments,
+    MomentSums,
+    Query,
+    Ratio,
+    Setting,
+    Spread,
+)
+
+__all__ = ["Together"]
+
+Question = Query | Procedure
+
+
+@runtime_checkable
+class ReadOffMoments(Protocol):
+    """A query whose answer can be read off the two-sided sums of its column."""
+
+    def body(self) -> Moments:
+        """The sums that it needs."""
+        ...
+
+    def read(self, sums: MomentSums) -> Linear | Ratio | Spread:
+        """Read the answer off the noisy sums."""
+        ...
+
+
+@dataclass(frozen=True)
+class Family:
+    """Named queries that are answered by one measurement, or one query on its own."""
+
+    members: Mapping[str, Question]
+    body: Moments | None = None
+
+    @property
+    def weight(self) -> float:
+        """The largest of the members' weights."""
+        return max(getattr(member, "weight", 1.0) for member in self.members.values())
+
+    def rehearse(self, setting: Setting, price: Cost) -> None:
+        """Prepare every measurement that may come."""
+        for question in [self.body] if self.body else self.members.values():
+            if isinstance(question, Procedure):
+                question.rehearse(setting, price)
+            else:
+                question.prepare(setting, price)
+
+    def expected(self, setting: Setting, price: Cost, rows: int) -> dict[str, Expected]:
+        """Predict the error of every member."""
+        if self.body is None:
+            ((name, question),) = self.members.items()
+            return {name: question.expected(setting, price, rows)}
+        sums = self.body.as_if(setting, price, rows)
+        return {name: _read(question, sums).expected() for name, question in self.members.items()}
+
+    def run(self, setting: Setting, price: Cost, measure: Measure) -> dict[str, tuple[Estimate, ...]]:
+        """Answer every member for every key."""
+        if self.body is None:
+            ((name, question),) = self.members.items()
+            if isinstance(question, Procedure):
+                return {name: question.run(setting, price, measure)}
+            return {name: measure(question.prepare(setting, price))}
+        sums = measure(self.body.prepare(setting, price))
+        return {
+            name: tuple(_read(question, one) for one in sums)
+            for name, question in self.members.items()
+        }
+
+
+def _read(question: Question, sums: MomentSums) -> Linear | Ratio | Spread:
+    return question.read(sums) if isinstance(question, ReadOffMoments) else sums.count()
+
+
+@dataclass(frozen=True)
+class Together:
+    """Queries of one ask. Sum, Count, Mean and Variance of one column share one price.
+
+    The others split the price so that their relative errors are alike, or by `shares`.
+    Privacy: the price of the whole, by sequential composition. [Dwork, McSherry, Nissim & Smith
+    2006, Thm 3; for zCDP Bun & Steinke 2016, Lemma 1.7; for GDP Dong, Roth & Su 2022, Cor. 2]
+    """
+
+    questions: Mapping[str, Question]
+    shares: Mapping[str, object] | None = None
+
+    def __post_init__(self) -> None:
+        if not self.questions:
+            raise InvalidQuery("ask: no query was given; ask one at least")
+
+    def check(self, setting: Setting) -> None:
+        """Refuse what any of the queries refuses."""
+        for question in self.questions.values():
+            question.check(setting)
+
+    def rehearse(self, setting: Setting, price: Cost) -> None:
+        """Prepare every measurement that may come."""
+        families = self.families()
+        for family, share in zip(families, self._split(families), strict=True):
+            family.rehearse(setting, price if share == 1 else price.share(share))
+
+    def families(self) -> list[Family]:
+        """Group the queries by the column and bounds whose sums they can share."""
+        if self.shares is not None:
+            return [Family({name: question}) for name, question in self.questions.items()]
+        readers = {n: q for n, q in self.questions.items() if isinstance(q, ReadOffMoments)}
+        columns: dict[tuple[object, ...], dict[str, Question]] = {}
+        for name, reader in readers.items():
+            body = reader.body()
+            columns.setdefault((body.column, body.bounds), {})[name] = reader
+        alone = {n: q for n, q in self.questions.items() if n not in readers}
+        if columns:
+            first = next(iter(columns.values()))
+            counts = [name for name, question in alone.items() if isinstance(question, Count)]
+            first.update({name: alone.pop(name) for name in counts})
+        shared = [_family(members) for members in columns.values()]
+        return shared + [Family({name: question}) for name, question in alone.items()]
+
+    def run(
+        self, setting: Setting, price: Cost, measure: Measure
+    ) -> dict[str, tuple[Estimate, ...]]:
+        """Answer every query for every key, in the order in which they were asked."""
+        families = self.families()
+        answers: dict[str, tuple[Estimate, ...]] = {}
+        for family, share in zip(families, self._split(families), strict=True):
+            answers |= family.run(setting, price if share == 1 else price.share(share), measure)
+        return {name: answers[name] for name in self.questions}
+
+    def expected(self, setting: Setting, price: Cost, rows: int) -> dict[str, Expected]:
+        """Predict the error of every answer."""
+        families = self.families()
+        expected: dict[str, Expected] = {}
+        for family, share in zip(families, self._split(families), strict=True):
+            part = price if share == 1 else price.share(share)
+            expected |= family.expected(setting, part, rows)
+        return {name: expected[name] for name in self.questions}
+
+    def split(self) -> dict[str, Fraction]:
+        """The share of the price behind each answer; shared sums show the same one."""
+        families = self.families()
+        return {
+            name: share
+            for family, share in zip(families, self._split(families), strict=True)
+            for name in family.members
+        }
+
+    def _split(self, families: list[Family]) -> list[Fraction]:
+        if self.shares is None:
+            return _fractions([family.weight for family in families])
+        if set(self.shares) != set(self.questions):
+            raise InvalidQuery(
+                f"shares: names {sorted(self.shares)} are not those asked, "
+                f"{sorted(self.questions)}; give one share for each"
+            )
+        parts = [exact(self.shares[name], f"shares[{name!r}]") for name in self.questions]
+        if sum(parts) != 1:
+            raise InvalidQuery(f"shares: they sum to {float(sum(parts)):g}; make them sum to 1")
+        return parts
+
+
+def _family(members: dict[str, Question]) -> Family:
+    if len(members) == 1:
+        return Family(members)
+    bodies = [member.body() for member in members.values() if isinstance(member, ReadOffMoments)]
+    body = Moments(
+        bodies[0].column,
+        bodies[0].bounds,
+        degree=max(body.degree for body in bodies),
+        missing=len(bodies) < len(members),
+    )
+    return Family(members, body)
+
+
+def _fractions(weights: list[float]) -> list[Fraction]:
+    """Split 1 by weights, exactly."""
+    exact_weights = [Fraction(weight) for weight in weights]
+    return [weight / sum(exact_weights) for weight in exact_weights]

@@ -1,0 +1,114 @@
+"""A query fixed to a price: what to tally, which noise, how to read the noisy integers."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Generic, Protocol, TypeVar, runtime_checkable
+
+from halfmask.mechanisms import Additive
+from halfmask.plan import Tally
+from halfmask.privacy import Cost
+from halfmask.queries.setting import Setting
+
+__all__ = ["Estimate", "Expected", "Number", "Output", "Prepared", "Query"]
+
+Number = int | float
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The error to expect, from public facts alone; `assuming` says which were assumed."""
+
+    rmse: float
+    bias: float
+    interval_width: float
+    assuming: str = ""
+
+
+class Estimate(Protocol):
+    """Noisy integers, read as an answer. Reading is post-processing: it costs nothing."""
+
+    post_processing: ClassVar[tuple[str, ...]]
+    """What was done to the noisy numbers, beyond a change of units."""
+
+    @property
+    def value(self) -> object:
+        """The number, or a tuple of numbers."""
+        ...
+
+    def interval(self, confidence: float = 0.95) -> object:
+        """Where the exact answer on the bounded data lies, with at least this confidence."""
+        ...
+
+
+E = TypeVar("E", bound=Estimate, covariant=True)
+
+
+@dataclass(frozen=True)
+class Output(Generic[E]):
+    """What happens to the exact vector of one group: combined, made noisy, read.
+
+    combine: integer coefficients, one row an answer, over the features of the tally, applied before
+      noise (the mechanism's reach counts it in). None is the identity.
+    """
+
+    mechanism: Additive
+    read: Callable[[tuple[int, ...]], E]
+    combine: tuple[tuple[int, ...], ...] | None = None
+
+    def combined(self, exact: Sequence[int]) -> tuple[int, ...]:
+        """Apply the public coefficients to the exact vector."""
+        if self.combine is None:
+            return tuple(exact)
+        return tuple(sum(c * x for c, x in zip(row, exact, strict=True)) for row in self.combine)
+
+
+@dataclass(frozen=True)
+class Prepared(Generic[E]):
+    """The tally to ask of the rows, and what happens to it.
+
+    outputs: one for all groups, or one a group; groups are disjoint, so their noise composes in
+      parallel and the price is that of one. [McSherry 2009, Thm 4]
+    cells: how many cells of the tally make up one group's vector (bins).
+    """
+
+    tally: Tally
+    outputs: tuple[Output[E], ...]
+    cells: int = 1
+
+    @property
+    def cost(self) -> Cost:
+        """The price of the whole: each output's own, equal for all."""
+        first, *others = (output.mechanism.cost for output in self.outputs)
+        if any(other != first for other in others):
+            raise ValueError("the outputs of one tally must have one price")
+        return first
+
+    def vectors(self, exact: Sequence[Sequence[int]]) -> list[tuple[Output[E], tuple[int, ...]]]:
+        """Cut the tally into one exact vector a public key, each with its output."""
+        flat = [number for cell in exact for number in cell]
+        size = self.cells * len(self.tally.features)
+        groups = [flat[at : at + size] for at in range(0, len(flat), size)]
+        outputs = self.outputs * len(groups) if len(self.outputs) == 1 else self.outputs
+        return [(o, o.combined(group)) for o, group in zip(outputs, groups, strict=True)]
+
+
+@runtime_checkable
+class Query(Protocol):
+    """A question of one table: it meets rows once, as a tally of exact integers."""
+
+    def check(self, setting: Setting) -> None:
+        """Refuse what the schema or the unit already shows to be wrong."""
+        ...
+
+    def prepare(self, setting: Setting, price: Cost) -> Prepared[Estimate]:
+        """Fix the tally and the noise from public facts: no row is read."""
+        ...
+
+    def expected(self, setting: Setting, price: Cost, rows: int) -> Expected:
+        """Predict the error of a value for so many rows in the group."""
+        ...
+
+    @property
+    def weight(self) -> float:
+        """The noise, relative to the answer, at equal price: for splitting one among several."""
+        ...

@@ -1,0 +1,184 @@
+"""A ratio of noisy sums, with an interval that is honest about the noise in both."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from statistics import NormalDist
+from typing import ClassVar
+
+from halfmask.errors import InvalidQuery
+from halfmask.queries.grid import Bounds, to_float
+from halfmask.queries.prepared import Expected
+
+__all__ = ["Linear", "Ratio", "Term", "checked", "noise_half_width"]
+
+MESH = 64
+"""Points of [0, 1] at which membership in the interval is tried before bisection."""
+
+
+@dataclass(frozen=True)
+class Term:
+    """One noisy number of the form: it enters as (top - theta * bottom) * noisy.
+
+    scale: of its Laplace noise, or its standard deviation where `gaussian`.
+    """
+
+    noisy: float
+    top: float
+    bottom: float
+    scale: float
+    gaussian: bool = False
+
+    def factor(self, theta: float) -> float:
+        """The coefficient at theta."""
+        return self.top - self.bottom * theta
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of the noise."""
+        return self.scale if self.gaussian else self.scale * math.sqrt(2)
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """The theta in [0, 1] at which the sum of (top - theta * bottom) * noisy vanishes, in bounds.
+
+    The interval is Fieller's: all theta at which the sum is within its own noise's quantile; at
+    the true theta the exact parts cancel, so only noise is left. Its convex hull is given.
+    [Fieller 1954, Some problems in interval estimation]
+    """
+
+    terms: tuple[Term, ...]
+    bounds: Bounds
+
+    post_processing: ClassVar[tuple[str, ...]] = ("ratio of noisy sums, held inside the bounds",)
+
+    @property
+    def theta(self) -> float:
+        """Where in the bounds the ratio lies: 0 at the lower, 1 at the upper one."""
+        top = math.fsum(term.top * term.noisy for term in self.terms)
+        bottom = math.fsum(term.bottom * term.noisy for term in self.terms)
+        # No rows, or so it seems: the middle is as good as any point of the bounds.
+        return min(max(top / bottom, 0.0), 1.0) if bottom > 0 else 0.5
+
+    def _at(self, theta: float) -> float:
+        return to_float(self.bounds.lower + self.bounds.width * Fraction(theta))
+
+    @property
+    def value(self) -> float:
+        """The ratio, held inside the bounds (post-processing)."""
+        return self._at(self.theta)
+
+    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """Bracket the exact ratio on the bounded rows with at least this confidence."""
+        tail = 1 - checked(confidence)
+
+        def inside(theta: float) -> bool:
+            far = abs(math.fsum(term.factor(theta) * term.noisy for term in self.terms))
+            spread = [(abs(term.factor(theta)) * term.scale, term.gaussian) for term in self.terms]
+            return far <= noise_half_width(spread, tail)
+
+        points = sorted({self.theta, *(i / MESH for i in range(MESH + 1))})
+        held = [point for point in points if inside(point)] or [self.theta]
+        first, last = points.index(held[0]), points.index(held[-1])
+        low = held[0] if first == 0 else _boundary(inside, points[first - 1], held[0])
+        high = held[-1] if last == len(points) - 1 else _boundary(inside, points[last + 1], held[-1])
+        return self._at(low), self._at(high)
+
+    def expected(self) -> Expected:
+        """Read this ratio as if its sums were exact, and predict the error around it."""
+        theta = self.theta
+        bottom = math.fsum(term.bottom * term.noisy for term in self.terms)
+        spread = math.hypot(*(term.factor(theta) * term.deviation for term in self.terms))
+        low, high = self.interval()
+        width = to_float(self.bounds.width)
+        # A ratio held inside the bounds errs by no more than a uniform guess would.
+        rmse = min(spread / bottom if bottom > 0 else math.inf, math.sqrt(1 / 12)) * width
+        return Expected(rmse, 0.0, high - low, "a mean in the middle of the bounds")
+
+
+def checked(confidence: float) -> float:
+    if not 0 < confidence < 1:
+        raise InvalidQuery(f"confidence: {confidence} is not between 0 and 1; 0.95 is usual")
+    return confidence
+
+
+def _boundary(inside: Callable[[float], bool], out: float, within: float) -> float:
+    """Bisect to the edge of the set; return the point just outside: no interval is too short."""
+    for _ in range(40):
+        middle = (out + within) / 2
+        if inside(middle):
+            within = middle
+        else:
+            out = middle
+    return out
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A weighted sum of noisy numbers: each enters as top * noisy."""
+
+    terms: tuple[Term, ...]
+
+    post_processing: ClassVar[tuple[str, ...]] = ("weighted sum of noisy sums",)
+
+    @property
+    def value(self) -> float:
+        """The weighted sum, unbiased."""
+        return math.fsum(term.top * term.noisy for term in self.terms)
+
+    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """Bracket the exact weighted sum with at least this confidence."""
+        spread = [(abs(term.top) * term.scale, term.gaussian) for term in self.terms]
+        half = noise_half_width(spread, 1 - checked(confidence))
+        return self.value - half, self.value + half
+
+    def expected(self) -> Expected:
+        """Predict the error: that of the noise alone."""
+        low, high = self.interval()
+        rmse = math.hypot(*(term.top * term.deviation for term in self.terms))
+        return Expected(rmse, 0.0, high - low)
+
+
+def noise_half_width(spread: Sequence[tuple[float, bool]], tail: float) -> float:
+    """Return an h with P(|sum of the noises| > h) <= tail, from (scale, gaussian) pairs."""
+    normal = [scale for scale, gaussian in spread if gaussian]
+    laplace = [scale for scale, gaussian in spread if not gaussian and scale > 0]
+    if normal and laplace:  # each kind gets half of the tail (union bound)
+        return _normal_half_width(normal, tail / 2) + _laplace_half_width(laplace, tail / 2)
+    return _normal_half_width(normal, tail) if normal else _laplace_half_width(laplace, tail)
+
+
+def _normal_half_width(deviations: Sequence[float], tail: float) -> float:
+    return -NormalDist().inv_cdf(tail / 2) * math.hypot(*deviations)
+
+
+def _laplace_half_width(scales: Sequence[float], tail: float) -> float:
+    """Invert the tail of a sum of independent Laplace noises.
+
+    It is sum_i exp(-h/b_i) * prod_{j != i} b_i^2 / (b_i^2 - b_j^2), by partial fractions of the
+    characteristic function prod_i 1/(1 + b_i^2 t^2).
+    """
+    if not scales:
+        return 0.0
+    apart = _apart(scales)
+    weights = [math.prod(b * b / (b * b - c * c) for c in apart if c != b) for b in apart]
+
+    def beyond(h: float) -> float:
+        return math.fsum(w * math.exp(-h / b) for w, b in zip(weights, apart, strict=True))
+
+    low, high = 0.0, sum(apart) * (math.log(1 / tail) + 8)
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if beyond(middle) > tail else (low, middle)
+    return high
+
+
+def _apart(scales: Sequence[float]) -> list[float]:
+    """Raise scales until all differ by 1 % (partial fractions need it; more noise is safe)."""
+    apart: list[float] = []
+    least = max(scales) * 1e-4
+    for scale in sorted(scales):
+        apart.append(max(scale, least, apart[-1] * 1.01 if apart else 0.0))
+    return apart

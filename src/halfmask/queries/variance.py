@@ -1,0 +1,75 @@
+"""Variance and standard deviation of a bounded column."""
+
+from dataclasses import dataclass
+
+from halfmask.privacy import Cost
+from halfmask.queries.grid import Bounds
+from halfmask.queries.moments import Moments, MomentSums
+from halfmask.queries.prepared import Expected, Output, Prepared
+from halfmask.queries.setting import Setting
+from halfmask.queries.spread import Spread
+
+__all__ = ["StandardDeviation", "Variance"]
+
+
+@dataclass(frozen=True)
+class Variance:
+    """The population variance (divisor n) of a column whose values are clipped to the bounds.
+
+    Privacy: epsilon-DP; Bernstein sums of degree 2, see `Moments`; the rest is post-processing.
+
+    >>> Variance("salary", 0, 100_000)
+    Variance(column='salary', lower=0, upper=100000)
+    """
+
+    column: str
+    lower: float
+    upper: float
+
+    root = False
+
+    def __post_init__(self) -> None:
+        Bounds(self.lower, self.upper)
+
+    @property
+    def weight(self) -> float:
+        """Three parts share the rows, and their errors add up to about this many rows."""
+        return 2.0
+
+    def body(self) -> Moments:
+        """The sums that this is read off."""
+        return Moments(self.column, Bounds(self.lower, self.upper), degree=2)
+
+    def read(self, sums: MomentSums) -> Spread:
+        """Read the answer off the noisy sums."""
+        return sums.spread(root=self.root)
+
+    def check(self, setting: Setting) -> None:
+        """Refuse a column that is not there or holds no numbers."""
+        setting.schema.numeric(self.column)
+
+    def prepare(self, setting: Setting, price: Cost) -> Prepared[Spread]:
+        """Fix the tally and the noise; see `Query`."""
+        prepared = self.body().prepare(setting, price)
+        (output,) = prepared.outputs
+        reading = Output(
+            output.mechanism, lambda noisy: self.read(output.read(noisy)), output.combine
+        )
+        return Prepared(prepared.tally, (reading,))
+
+    def expected(self, setting: Setting, price: Cost, rows: int) -> Expected:
+        """Predict the error for values spread evenly over the bounds, to first order."""
+        return self.read(self.body().as_if(setting, price, rows)).expected()
+
+
+@dataclass(frozen=True)
+class StandardDeviation(Variance):
+    """The population standard deviation (divisor n) of a column clipped to the bounds.
+
+    Privacy: epsilon-DP; the square root of `Variance` is post-processing.
+
+    >>> StandardDeviation("salary", 0, 100_000)
+    StandardDeviation(column='salary', lower=0, upper=100000)
+    """
+
+    root = True

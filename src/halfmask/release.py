@@ -1,0 +1,318 @@
+"""What leaves the curator: a frozen record of everything that a reader needs."""
+
+import html
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from halfmask.errors import HalfmaskError
+from halfmask.privacy import Cost, PrivacyUnit
+from halfmask.queries import Estimate
+
+__all__ = ["GroupedRelease", "Preview", "Provenance", "Release"]
+
+NOT_PRIVATE = "NOT PRIVATE: the noise came from a seed."
+
+
+@dataclass(frozen=True)
+class Preview:
+    """The error to expect, from public facts alone: no row was read, nothing was spent.
+
+    rmse: the root-mean-square error of the value against the exact one on the bounded rows.
+    bias: its mean error, clipping not counted.
+    interval_width: of the 95 % interval.
+    assuming: the public assumptions behind it.
+    """
+
+    rmse: float
+    bias: float
+    interval_width: float
+    assuming: str = ""
+
+    def __str__(self) -> str:
+        assuming = f", assuming {self.assuming}" if self.assuming else ""
+        return (
+            f"expected error {_figure(self.rmse, self.rmse)} (root mean square), bias "
+            f"{_figure(self.bias, self.rmse)}, 95 % interval {_figure(self.interval_width, self.rmse)}"
+            f" wide{assuming}; no row was read"
+        )
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """How a number was made: shared by all the numbers of one ask."""
+
+    cost: Cost
+    unit: PrivacyUnit
+    mechanism: tuple[str, ...]
+    where: str
+    seeded: bool
+    time: str
+    version: str
+    ledger_entry: int
+    ledger_head: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain values for JSON."""
+        return {
+            "cost": self.cost.to_dict(),
+            "unit": self.unit.describe(),
+            "relation": str(self.unit.relation),
+            "mechanism": list(self.mechanism),
+            "where": self.where,
+            "seeded": self.seeded,
+            "private": not self.seeded,
+            "time": self.time,
+            "version": self.version,
+            "ledger": {"entry": self.ledger_entry, "head": self.ledger_head},
+        }
+
+
+class _Made:
+    """What a release tells of its provenance."""
+
+    provenance: Provenance
+
+    @property
+    def cost(self) -> Cost:
+        """The price of the ask that this release is part of."""
+        return self.provenance.cost
+
+    @property
+    def mechanism(self) -> tuple[str, ...]:
+        """The laws of the noise in words, in the order in which they were drawn from."""
+        return self.provenance.mechanism
+
+    @property
+    def unit(self) -> PrivacyUnit:
+        """Whom the promise protects."""
+        return self.provenance.unit
+
+    @property
+    def relation(self) -> str:
+        """The neighbouring relation, `add_remove` or `replace`."""
+        return str(self.provenance.unit.relation)
+
+    @property
+    def seeded(self) -> bool:
+        """Whether the noise came from a seed: then the release is NOT PRIVATE."""
+        return self.provenance.seeded
+
+    def _promise(self) -> str:
+        promise = f"{self.cost} for {self.unit.describe()}."
+        return f"{NOT_PRIVATE} {promise}" if self.seeded else promise
+
+
+@dataclass(frozen=True)
+class Release(_Made):
+    """One private answer.
+
+    Attributes:
+        query: the question.
+        estimate: the noisy integers and how they are read.
+        provenance: cost, unit, mechanism, time, version, ledger row.
+        key: the public group key that it is about, inside a grouped release.
+
+    """
+
+    query: object
+    estimate: Estimate
+    provenance: Provenance
+    key: object = None
+
+    @property
+    def value(self) -> Any:
+        """The private answer: a number, or a tuple of numbers for a histogram."""
+        return self.estimate.value
+
+    def interval(self, confidence: float = 0.95) -> Any:
+        """Return (low, high) that holds the exact answer on the bounded rows.
+
+        The interval covers the noise alone: neither sampling error nor what clipping to the bounds
+        took away. For a histogram, one interval a bin, each with this confidence on its own.
+        """
+        return self.estimate.interval(confidence)
+
+    @property
+    def post_processing(self) -> tuple[str, ...]:
+        """What was done to the noisy numbers, free of charge, beyond a change of units."""
+        return self.estimate.post_processing
+
+    @property
+    def statement(self) -> str:
+        """The answer in words, as it may be published."""
+        return f"{self.query} = {self._with_interval()}. {self._promise()}"
+
+    def _with_interval(self) -> str:
+        interval, value = self.interval(), self.value
+        if not isinstance(value, tuple):
+            return _bracketed(value, interval)
+        return "; ".join(_bracketed(one, pair) for one, pair in zip(value, interval, strict=True))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain values for JSON."""
+        key = {} if self.key is None else {"key": self.key}
+        return {
+            "query": repr(self.query),
+            **key,
+            "value": self.value,
+            "interval": {"confidence": 0.95, "bounds": self.interval(0.95)},
+            "statement": self.statement,
+            "post_processing": list(self.post_processing),
+            **self.provenance.to_dict(),
+        }
+
+    def to_json(self) -> str:
+        """Return `to_dict` as JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    def to_frame(self) -> Any:
+        """Return a pandas data frame: one row, or one a bin."""
+        return _frame(_rows_of(self))
+
+    def __str__(self) -> str:
+        return self.statement
+
+    def _repr_html_(self) -> str:
+        rows = [(name, low_high) for name, low_high in _shown(self)]
+        return _table(str(self.query), rows, self._promise())
+
+
+@dataclass(frozen=True)
+class GroupedRelease(_Made, Mapping[object, Release]):
+    """One release for each public key, all from one price."""
+
+    query: object
+    by: str
+    releases: tuple[Release, ...]
+    provenance: Provenance
+
+    def __getitem__(self, key: object) -> Release:
+        for release in self.releases:
+            if release.key == key and type(release.key) is type(key):
+                return release
+        raise KeyError(key)
+
+    def __iter__(self) -> Iterator[object]:
+        return (release.key for release in self.releases)
+
+    def __len__(self) -> int:
+        return len(self.releases)
+
+    @property
+    def value(self) -> dict[object, Any]:
+        """The value of each key."""
+        return {release.key: release.value for release in self.releases}
+
+    def interval(self, confidence: float = 0.95) -> dict[object, Any]:
+        """Return the interval of each key, each with this confidence on its own."""
+        return {release.key: release.interval(confidence) for release in self.releases}
+
+    @property
+    def statement(self) -> str:
+        """The answers in words, as they may be published."""
+        parts = "; ".join(f"{one.key}: {one._with_interval()}" for one in self.releases)
+        return f"{self.query} by {self.by}: {parts}. {self._promise()}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain values for JSON."""
+        groups = [
+            {
+                "key": one.key,
+                "value": one.value,
+                "interval": {"confidence": 0.95, "bounds": one.interval(0.95)},
+            }
+            for one in self.releases
+        ]
+        return {
+            "query": repr(self.query),
+            "by": self.by,
+            "groups": groups,
+            "statement": self.statement,
+            "post_processing": list(self.releases[0].post_processing),
+            **self.provenance.to_dict(),
+        }
+
+    def to_json(self) -> str:
+        """Return `to_dict` as JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    def to_frame(self) -> Any:
+        """Return a pandas data frame: one row a key (and bin)."""
+        return _frame([row for release in self.releases for row in _rows_of(release, self.by)])
+
+    def __str__(self) -> str:
+        return self.statement
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (f"{one.key} {name}".strip(), shown)
+            for one in self.releases
+            for name, shown in _shown(one)
+        ]
+        return _table(f"{self.query} by {self.by}", rows, self._promise())
+
+
+def _cells(release: Release) -> list[tuple[str, Any, Any]]:
+    """(name, value, interval) of each number: one, or one a bin."""
+    value, interval = release.value, release.interval()
+    if not isinstance(value, tuple):
+        return [("", value, interval)]
+    edges = getattr(release.query, "edges", range(len(value) + 1))
+    names = [f"{low:g} to {high:g}" for low, high in zip(edges, edges[1:], strict=False)]
+    return list(zip(names, value, interval, strict=True))
+
+
+def _shown(release: Release) -> list[tuple[str, str]]:
+    return [(name, _bracketed(value, pair)) for name, value, pair in _cells(release)]
+
+
+def _rows_of(release: Release, by: str | None = None) -> list[dict[str, Any]]:
+    rows = []
+    for name, value, (low, high) in _cells(release):
+        key = {by: release.key} if by else {}
+        bins = {"bin": name} if name else {}
+        rows.append({**key, **bins, "value": value, "low": low, "high": high})
+    return rows
+
+
+def _frame(rows: list[dict[str, Any]]) -> Any:
+    try:
+        import pandas as pd
+    except ImportError:
+        raise HalfmaskError(
+            "to_frame: needs pandas, which is not installed; install it, or use to_dict()"
+        ) from None
+    return pd.DataFrame(rows)
+
+
+def _bracketed(value: float, interval: tuple[float, float]) -> str:
+    low, high = interval
+    spread = (high - low) / 2
+    figures = [_figure(number, spread) for number in (value, low, high)]
+    return f"{figures[0]} (95 %: {figures[1]} to {figures[2]})"
+
+
+def _figure(number: float, spread: float) -> str:
+    """Write a number with the digits that the noise leaves: two of the spread."""
+    if number == 0 or spread == 0:
+        return f"{number:g}" if isinstance(number, float) else str(number)
+    if abs(number) >= 1e15 or 0 < spread < 1e-9:
+        return f"{number:.6g}"
+    digits = 1
+    while spread * 10**digits < 10 and digits < 12:
+        digits += 1
+    text = f"{number:,.{0 if spread >= 10 else digits}f}"
+    return text.replace(",", " ")
+
+
+def _table(title: str, rows: list[tuple[str, str]], promise: str) -> str:
+    cells = "".join(
+        f"<tr><th style='text-align:left'>{html.escape(name)}</th><td>{html.escape(shown)}</td></tr>"
+        for name, shown in rows
+    )
+    return (
+        f"<table><caption style='text-align:left'>{html.escape(title)}</caption>{cells}</table>"
+        f"<p><small>{html.escape(promise)}</small></p>"
+    )
