@@ -1,0 +1,110 @@
+"""OpenDP, Context API over a Polars scan of the Parquet file: reads out of core, bounds units.
+
+Add/remove one row, or one unit with its rows truncated to five. `answer` opens a context, builds
+and resolves the query (a binary search for the noise scale) and releases it; `again` invokes the
+resolved measurement, which costs its epsilon every time.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import opendp.prelude as dp
+import polars as pl
+from harness import BINS, CAP, EPSILON, ROWS_PER_UNIT, Answer, Task, Tasks, main
+
+dp.enable_features("contrib")
+
+BOUNDS = (0.0, float(CAP))
+MIDDLE = CAP / 2
+MARGIN = dp.polars.Margin(max_length=2_000_000)  # a loose public bound on n, needed for float sums
+SALARY = pl.col("salary").fill_nan(0.0).fill_null(0.0)
+EDGES = [CAP * i / BINS for i in range(1, BINS)]
+CENTRES = pl.Series("bin", [CAP * (i + 0.5) / BINS for i in range(BINS)])
+
+
+def binned(column: pl.Expr) -> pl.Expr:
+    return column.cut(EDGES, left_closed=True).cast(pl.String)
+
+
+def context(scan: pl.LazyFrame, unit: object) -> dp.Context:
+    loss = dp.loss_of(epsilon=EPSILON)
+    return dp.Context.compositor(
+        data=scan, privacy_unit=unit, privacy_loss=loss, split_evenly_over=1, margins=[MARGIN]
+    )
+
+
+def centred(query):
+    """The centred sum and the count of the rows with a salary."""
+    there = query.filter(pl.col("salary").is_not_null())
+    total = (SALARY - MIDDLE).dp.sum((-MIDDLE, MIDDLE))
+    return there.select(total, n=dp.len(signed=True))
+
+
+def documented(query):
+    """The library's own mean: noisy sum over noisy count."""
+    return query.filter(pl.col("salary").is_not_null()).select(SALARY.dp.mean(BOUNDS))
+
+
+def histogram(query):
+    keys = pl.DataFrame({"bin": CENTRES}).with_columns(binned(pl.col("bin")))
+    there = query.filter(pl.col("salary").is_not_null()).with_columns(bin=binned(SALARY))
+    return there.group_by("bin").agg(n=dp.len(signed=True)).with_keys(keys)
+
+
+def per_unit(query):
+    kept = query.truncate_per_group(ROWS_PER_UNIT)
+    return kept.select(SALARY.dp.sum(BOUNDS), n=dp.len(signed=True))
+
+
+def row(frame: pl.DataFrame) -> Answer:
+    return frame.row(0)
+
+
+def ratio(frame: pl.DataFrame) -> Answer:
+    total, size = frame.row(0)
+    return min(max(MIDDLE + total / max(1, size), 0.0), CAP)
+
+
+def in_bin_order(frame: pl.DataFrame) -> Answer:
+    labels = pl.DataFrame({"bin": CENTRES}).select(binned(pl.col("bin"))).to_series()
+    counts = dict(frame.iter_rows())
+    return [counts[label] for label in labels]
+
+
+def task(scan: pl.LazyFrame, build: Callable, read: Callable = row, **facts: str) -> Task:
+    unit = dp.unit_of(contributions=1)
+    if build is per_unit:
+        unit = dp.unit_of(contributions=1, identifier="employee_id")
+
+    @cache
+    def kept() -> dp.Measurement:
+        return build(context(scan, unit).query()).resolve()
+
+    return Task(
+        lambda: read(build(context(scan, unit).query()).release().collect()),
+        lambda: read(kept()(scan).collect()),
+        **facts,
+    )
+
+
+def tasks(folder: Path) -> Tasks:
+    scan = pl.scan_parquet(folder / "people.parquet")
+    return {
+        "count": lambda: task(scan, lambda query: query.select(dp.len(signed=True))),
+        "sum": lambda: task(scan, lambda query: query.select(SALARY.dp.sum(BOUNDS))),
+        "mean": lambda: task(scan, centred, ratio, note="centred by hand, clamped to its bounds"),
+        "mean, as documented": lambda: task(scan, documented, note="dp.mean"),
+        "histogram": lambda: task(scan, histogram, in_bin_order, note="public bins by with_keys"),
+        "per unit": lambda: task(
+            scan,
+            per_unit,
+            lambda frame: row(frame)[::-1],
+            relation="add/remove one unit",
+            note="truncate_per_group(5)",
+        ),
+    }
+
+
+if __name__ == "__main__":
+    main(tasks)
