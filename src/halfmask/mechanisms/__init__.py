@@ -1,1 +1,32 @@
-"""(being built)"""
+"""Mechanisms: exact integers in, private integers out; each knows its price before either.
+
+DiscreteLaplace    noise for a vector of small L1 sensitivity, pure epsilon
+DiscreteGaussian   noise for a vector of small L2 sensitivity, zCDP rho
+RoundedGaussian    the same in GDP mu, exactly; or for an (epsilon, delta)
+Exponential        one candidate by its score, pure epsilon (and epsilon²/8 in zCDP)
+PermuteAndFlip     one candidate by its score, pure epsilon, never a worse expected score
+
+Mechanism          the protocol of all five
+Additive           the shape of the first three: release, interval, tail, log_mass, variance
+Selection          the shape of the last two: release, log_mass
+"""
+
+from halfmask.mechanisms.additive import Additive
+from halfmask.mechanisms.discrete_gaussian import DiscreteGaussian
+from halfmask.mechanisms.discrete_laplace import DiscreteLaplace
+from halfmask.mechanisms.exponential import Exponential
+from halfmask.mechanisms.mechanism import Mechanism
+from halfmask.mechanisms.permute_and_flip import PermuteAndFlip
+from halfmask.mechanisms.rounded_gaussian import RoundedGaussian
+from halfmask.mechanisms.selection import Selection
+
+__all__ = [
+    "Additive",
+    "DiscreteGaussian",
+    "DiscreteLaplace",
+    "Exponential",
+    "Mechanism",
+    "PermuteAndFlip",
+    "RoundedGaussian",
+    "Selection",
+]
