@@ -15,7 +15,14 @@ from fractions import Fraction
 from functools import lru_cache
 
 from halfmask.privacy.exact import SMALLEST, SMALLEST_DELTA
-from halfmask.privacy.normal import WORK, decimal, normal_tail, round_down, round_up
+from halfmask.privacy.normal import (
+    decimal,
+    in_sixty_digits,
+    normal_tail,
+    root,
+    round_down,
+    round_up,
+)
 
 __all__ = [
     "bounded_range_rho",
@@ -29,16 +36,16 @@ __all__ = [
     "zcdp_rho",
 ]
 
-_ONE = Decimal(1)
-_FAR = Decimal(50)  # a normal tail beyond 50 is under 1e-500: below any delta
-_DIGITS = Decimal("1e-14")  # relative width at which a search for a root ends
+_FAR = 50  # a normal tail beyond 50 is under 1e-500: below any delta
 
 
 @lru_cache
+@in_sixty_digits
 def pure_rho(epsilon: Fraction) -> Fraction:
     """Return the smallest rho with: every epsilon-DP mechanism is rho-zCDP.
 
-    Privacy: rho = epsilon*tanh(epsilon/2) <= epsilon^2/2. [Bun & Steinke 2016, Prop. 3.3; below]
+    Privacy: rho = epsilon*tanh(epsilon/2) <= epsilon^2/2. [Bun & Steinke 2016, Prop. 3.3 (the
+    bound epsilon^2/2); Steinke 2024, "Tight RDP & zCDP Bounds from Pure DP"; proof below]
 
     Every epsilon-DP pair is post-processed randomised response [Kairouz, Oh & Viswanath 2015],
     whose Renyi divergence D obeys (a-1)*D_a = ln cosh((2a-1)*t) - ln cosh(t), with t = epsilon/2.
@@ -46,34 +53,35 @@ def pure_rho(epsilon: Fraction) -> Fraction:
     that by ((2a-1)^2 - 1)*t*tanh(t)/2 = (a-1)*a*epsilon*tanh(t). Equality holds as a -> 1.
     """
     e = decimal(epsilon)
-    shrunk = WORK.exp(-e)
-    tangent = WORK.divide(WORK.subtract(_ONE, shrunk), WORK.add(_ONE, shrunk))
-    return min(round_up(WORK.multiply(e, tangent)), epsilon**2 / 2)
+    shrunk = (-e).exp()
+    return min(round_up(e * (1 - shrunk) / (1 + shrunk)), epsilon**2 / 2)
 
 
 def bounded_range_rho(epsilon: Fraction) -> Fraction:
     """Return the rho of a mechanism of bounded range epsilon, such as the exponential mechanism.
 
-    Privacy: epsilon-bounded-range implies epsilon^2/8-zCDP. [Cesar & Rogers 2021, Lemma 3.4]
+    Privacy: epsilon-bounded-range implies epsilon^2/8-zCDP. [Cesar & Rogers 2021]
     """
     return epsilon**2 / 8
 
 
 @lru_cache
+@in_sixty_digits
 def pure_mu(epsilon: Fraction) -> Fraction:
     """Return the smallest mu with: every epsilon-DP mechanism is mu-GDP.
 
-    Privacy: mu = 2*Phi^-1(e^epsilon/(1 + e^epsilon)). [Dong, Roth & Su 2022, Prop. 2.4; below]
+    Privacy: mu = 2*Phi^-1(e^epsilon/(1 + e^epsilon)). [Dong, Roth & Su 2019, Prop. 2.4; below]
 
     The trade-off curve of epsilon-DP is two chords that meet at (p, p), p = 1/(1 + e^epsilon).
     The curve of mu-GDP is convex and passes through the ends and the meeting point of both, since
     Phi(-mu/2) = p; so it lies below the chords, and no smaller mu does.
     """
-    target = WORK.divide(_ONE, WORK.add(_ONE, WORK.exp(decimal(epsilon))))
-    return round_up(_crossing(lambda m: normal_tail(WORK.divide(m, Decimal(2))) <= target)[1])
+    log_p = -(1 + decimal(epsilon).exp()).ln()
+    return round_up(root(lambda m: log_p - normal_tail(m / 2).ln())[1])
 
 
 @lru_cache
+@in_sixty_digits
 def zcdp_delta(rho: Fraction, epsilon: Fraction) -> Fraction:
     """Return a delta with: every rho-zCDP mechanism is (epsilon, delta)-DP.
 
@@ -84,113 +92,98 @@ def zcdp_delta(rho: Fraction, epsilon: Fraction) -> Fraction:
     increasing) and only the bound at that a is computed with care.
     """
     r, e = float(rho), float(epsilon)
-    a = _order(lambda t: (2 * t + 1) * r - e + math.log(t) - math.log1p(t), largest=1e30)
-    t = WORK.subtract(a, _ONE)
-    exponent = WORK.multiply(t, WORK.subtract(WORK.multiply(a, decimal(rho)), decimal(epsilon)))
-    exponent = WORK.add(exponent, WORK.multiply(t, WORK.ln(WORK.divide(t, a))))
-    exponent = WORK.subtract(exponent, WORK.ln(a))
-    if exponent >= 0:
-        return Fraction(1)
-    if exponent < -1000:  # e^-1000: below any delta that is told apart from 0
-        return SMALLEST_DELTA
-    return max(SMALLEST_DELTA, min(Fraction(1), round_up(WORK.exp(exponent))))
+    a = _order(lambda t: (2 * t + 1) * r - e + math.log(t) - math.log1p(t))
+    exponent = (a - 1) * (a * decimal(rho) - decimal(epsilon) + (1 - 1 / a).ln()) - a.ln()
+    return _as_delta(min(max(exponent, Decimal(-1000)), Decimal(0)).exp())
 
 
 @lru_cache
+@in_sixty_digits
 def zcdp_epsilon(rho: Fraction, delta: Fraction) -> Fraction:
     """Return an epsilon with: every rho-zCDP mechanism is (epsilon, delta)-DP.
 
     Privacy: min over a of a*rho + ln(1 - 1/a) - ln(a*delta)/(a-1). [Canonne, Kamath & Steinke
     2020, Cor. 13]
     """
-    r, log_delta = float(rho), math.log(delta)
-    a = _order(lambda t: r * t * t + math.log1p(t) + log_delta, largest=1e30)
-    bound = WORK.add(WORK.multiply(a, decimal(rho)), _correction(a, decimal(delta)))
+    r, log_delta = float(rho), float(decimal(delta).ln())
+    a = _order(lambda t: r * t * t + math.log1p(t) + log_delta)
+    bound = a * decimal(rho) + _correction(a, decimal(delta))
     return max(SMALLEST, round_up(bound)) if bound > 0 else SMALLEST
 
 
 @lru_cache
+@in_sixty_digits
 def zcdp_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
     """Return the largest rho for which `zcdp_epsilon(rho, delta)` stays within epsilon.
 
     Privacy: max over a of (epsilon - ln(1 - 1/a) + ln(a*delta)/(a-1))/a. [Canonne, Kamath &
     Steinke 2020, Cor. 13]
     """
-    e, log_delta = float(epsilon), math.log(delta)
+    e, log_delta = float(epsilon), float(decimal(delta).ln())
 
     def falling(t: float) -> float:
         log_over = -(log_delta + math.log1p(t))
         return log_over * (2 * t + 1) / t / t + math.log(t) - math.log1p(t) - e
 
-    a = _order(lambda t: -falling(t), largest=1 / float(delta) - 1)
-    slack = WORK.subtract(decimal(epsilon), _correction(a, decimal(delta)))
-    return round_down(WORK.divide(slack, a))
+    a = _order(lambda t: -falling(t))
+    return round_down((decimal(epsilon) - _correction(a, decimal(delta))) / a)
 
 
 @lru_cache
+@in_sixty_digits
 def gdp_delta(mu: Fraction, epsilon: Fraction) -> Fraction:
     """Return the smallest delta with: every mu-GDP mechanism is (epsilon, delta)-DP.
 
     Privacy: Phi(mu/2 - epsilon/mu) - e^epsilon*Phi(-mu/2 - epsilon/mu). [Balle & Wang 2018,
-    Thm 8; Dong, Roth & Su 2022, Cor. 1]
+    Thm 8; Dong, Roth & Su 2019, Cor. 2.13]
     """
-    return max(SMALLEST_DELTA, round_up(_gaussian_delta(decimal(mu), decimal(epsilon))))
+    return _as_delta(_gaussian_delta(decimal(mu), decimal(epsilon)))
 
 
 @lru_cache
+@in_sixty_digits
 def gdp_epsilon(mu: Fraction, delta: Fraction) -> Fraction:
     """Return the smallest epsilon with: every mu-GDP mechanism is (epsilon, delta)-DP.
 
     Privacy: the inverse of `gdp_delta` in epsilon. [Balle & Wang 2018, Thm 8]
     """
-    m, target = decimal(mu), decimal(delta)
-    if _gaussian_delta(m, decimal(SMALLEST)) <= target:
+    m, target = decimal(mu), decimal(delta).ln()
+    if _gaussian_delta(m, decimal(SMALLEST)).ln() <= target:
         return SMALLEST
-    return round_up(_crossing(lambda e: _gaussian_delta(m, e) <= target)[1])
+    return round_up(root(lambda e: target - _gaussian_delta(m, e).ln())[1])
 
 
 @lru_cache
+@in_sixty_digits
 def gdp_mu(epsilon: Fraction, delta: Fraction) -> Fraction:
     """Return the largest mu with: every mu-GDP mechanism is (epsilon, delta)-DP.
 
     Privacy: the inverse of `gdp_delta` in mu. [Balle & Wang 2018, Thm 8]
     """
-    e, target = decimal(epsilon), decimal(delta)
-    return round_down(_crossing(lambda m: _gaussian_delta(m, e) > target)[0])
+    e, target = decimal(epsilon), decimal(delta).ln()
+    return round_down(root(lambda m: _gaussian_delta(m, e).ln() - target)[0])
+
+
+def _as_delta(bound: Decimal) -> Fraction:
+    return max(SMALLEST_DELTA, min(Fraction(1), round_up(bound)))
 
 
 def _gaussian_delta(mu: Decimal, epsilon: Decimal) -> Decimal:
-    middle, half = WORK.divide(epsilon, mu), WORK.divide(mu, Decimal(2))
-    near, far = WORK.subtract(middle, half), WORK.add(middle, half)
+    near, far = epsilon / mu - mu / 2, epsilon / mu + mu / 2
     if near > _FAR:
         return Decimal("1e-500")
-    return WORK.subtract(normal_tail(near), WORK.multiply(WORK.exp(epsilon), normal_tail(far)))
+    return normal_tail(near) - epsilon.exp() * normal_tail(far)
 
 
 def _correction(a: Decimal, delta: Decimal) -> Decimal:
     """Return ln(1 - 1/a) - ln(a*delta)/(a-1)."""
-    t = WORK.subtract(a, _ONE)
-    spread = WORK.divide(WORK.ln(WORK.multiply(a, delta)), t)
-    return WORK.subtract(WORK.ln(WORK.divide(t, a)), spread)
+    return (1 - 1 / a).ln() - (a * delta).ln() / (a - 1)
 
 
-def _order(increasing: Callable[[float], float], *, largest: float) -> Decimal:
-    """Return 1 + t, with t near the root of an increasing function on (0, largest)."""
-    low, high = 1e-30, largest
-    for _ in range(200):
+def _order(increasing: Callable[[float], float]) -> Decimal:
+    """Return 1 + t, with t near the root of an increasing function on (0, 1e30)."""
+    low, high = 1e-30, 1e30
+    for _ in range(80):
         middle = math.sqrt(low) * math.sqrt(high)
         low, high = (low, middle) if increasing(middle) > 0 else (middle, high)
-    return WORK.add(_ONE, Decimal(low))
-
-
-def _crossing(reached: Callable[[Decimal], bool]) -> tuple[Decimal, Decimal]:
-    """Return the two sides of the point where a monotone condition on (0, inf) turns true."""
-    low = high = _ONE
-    while not reached(high):
-        low, high = high, WORK.multiply(high, Decimal(4))
-    while low == high or reached(low):
-        low, high = WORK.divide(low, Decimal(4)), low
-    while high - low > _DIGITS * high:
-        middle = WORK.divide(WORK.add(low, high), Decimal(2))
-        low, high = (low, middle) if reached(middle) else (middle, high)
-    return low, high
+    return 1 + Decimal(low)

@@ -7,8 +7,8 @@
 
 Only currencies are offered in which the sum holds even if each price is chosen after seeing the
 answers so far: stopping at the budget is then a valid privacy filter. [Rogers, Roth, Ullman &
-Vadhan 2016, Thm 4.3 (epsilon, delta); Feldman & Zrnic 2021, Thm 4.3 (rho); Smith & Thakurta 2022,
-Thm 3.1 and Koskela, Tobaben & Honkela 2023 (mu^2)]
+Vadhan 2016 (epsilon, delta); Feldman & Zrnic 2021 and Whitehouse, Ramdas, Rogers & Wu 2023 (rho);
+Smith & Thakurta 2022 and Koskela, Tobaben & Honkela 2023 (mu^2)]
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from typing import ClassVar, Self
 from halfmask.errors import InvalidQuery
 from halfmask.privacy import conversions
 from halfmask.privacy.cost import Cost, Measure
-from halfmask.privacy.exact import SMALLEST_DELTA, Number, exact, plain
+from halfmask.privacy.exact import LARGEST, SMALLEST_DELTA, Number, exact, plain
 
 __all__ = ["GDP", "ZCDP", "Approximate", "Pure"]
 
@@ -108,12 +108,12 @@ class Approximate(Cost):
     def largest_zcdp(self) -> "ZCDP":
         """Return the largest rho that stays within this price. [see conversions.zcdp_rho]."""
         self._needs_delta("zCDP")
-        return ZCDP(conversions.zcdp_rho(self.epsilon, self.delta))
+        return ZCDP(min(LARGEST, conversions.zcdp_rho(self.epsilon, self.delta)))
 
     def largest_gdp(self) -> "GDP":
         """Return the largest mu that stays within this price. [see conversions.gdp_mu]."""
         self._needs_delta("Gaussian")
-        return GDP(conversions.gdp_mu(self.epsilon, self.delta))
+        return GDP(min(_LARGEST_MU, conversions.gdp_mu(self.epsilon, self.delta)))
 
     def _needs_delta(self, family: str) -> None:
         if not self.delta:
@@ -166,7 +166,7 @@ class ZCDP(Cost):
 
 @dataclass(frozen=True, init=False)
 class GDP(Cost):
-    """Privacy: mu-GDP; the squares of mu add up. [Dong, Roth & Su 2022, Cor. 2].
+    """Privacy: mu-GDP; the squares of mu add up. [Dong, Roth & Su 2019, Cor. 3.3].
 
     A share of mu is an irrational number; it is rounded down to 12 decimals.
 
@@ -201,7 +201,7 @@ class GDP(Cost):
         return Approximate(conversions.gdp_epsilon(self.mu, wanted), wanted)
 
     def _converted(self, measure: Measure) -> Cost | None:
-        """Privacy: mu-GDP implies mu^2/2-zCDP. [Dong, Roth & Su 2022, Cor. B.6]."""
+        """Privacy: mu-GDP implies mu^2/2-zCDP. [Dong, Roth & Su 2019, Cor. B.6]."""
         if measure is Measure.ZCDP:
             return ZCDP.from_amounts(self.squared / 2, Fraction(0), up=True)
         return None
