@@ -1,7 +1,8 @@
 """The floor of an exponential variable, a million at a time: floats filter, integers decide.
 
-A *lane* is one sample in the making. Its half-word (32 bits) holds a sign in the top bit and below
-it w, the first 31 bits of a uniform number u in (w, w + 1) / 2^31. K = floor(t (ln C - ln u)).
+A *lane* is one sample in the making. Its half-word is an integer h in two's complement: a sign, and
+w = h or, if the sign is set, w = -1 - h, the first 31 bits of a uniform number u in
+(w, w + 1) / 2^31. K = floor(t (ln C - ln u)).
 
 Three steps, each for the lanes that the one before leaves open:
 
@@ -17,34 +18,33 @@ floats do. The same words give the same samples on every platform.
 """
 
 from dataclasses import dataclass, field
-from math import log
+from math import exp
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from halfmask.noise.survival import Survival
+from halfmask.noise.survival import LN2, LOG64_ERROR, Survival
 from halfmask.noise.words import Words
 
 __all__ = [
-    "CHUNK",
+    "BLOCK",
     "INT64_MAX",
+    "Int32s",
+    "Int64s",
     "LARGEST_DIRECT_SCALE",
     "Lanes",
     "floors",
     "half_words",
 ]
 
-CHUNK: Final = 1 << 14
+BLOCK: Final = 1 << 16
 LARGEST_DIRECT_SCALE: Final = 1024
 UNIFORM_BITS: Final = 31
 INT64_MAX: Final = (1 << 63) - 1
-UNIFORM_MASK: Final = np.int32((1 << UNIFORM_BITS) - 1)
-SMALLEST_W: Final = np.int32(1 << 21)
-LN2: Final = log(2.0)
-LARGEST_LOG: Final = (UNIFORM_BITS - 21) * LN2
+SMALLEST_W: Final = 1 << 21
+LARGEST_LOG: Final = 10 * LN2  # ln u at w = 2^21
 LOG32_ERROR: Final = 2.0**-19
-LOG64_ERROR: Final = 2.0**-42
 
 Int32s = NDArray[np.int32]
 Int64s = NDArray[np.int64]
@@ -56,23 +56,22 @@ class Lanes:
     """Scratch space and the open lanes of one call."""
 
     law: Survival
-    chunk: int
+    block: int
     open_lanes: list[Int64s] = field(default_factory=list)
     open_halves: list[Int32s] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        t = self.law.width
-        self.slope = np.float32(-t)
-        head = t * self.law.log_head
-        self.offset = np.float32(head - 0.5)
-        relative = LARGEST_LOG * LOG32_ERROR + 2.0**-22 + 2.0**-24 + 1.01 / float(SMALLEST_W)
-        rounding = (t * LARGEST_LOG + head + 1.0) * 2.0**-21  # three roundings of 2^-24 each
-        self.certain = np.float32(0.5 - t * relative - rounding)
-        self._w = np.empty(self.chunk, np.int32)
-        self._x = np.empty(self.chunk, np.float32)
-        self._nearest = np.empty(self.chunk, np.float32)
-        self._flag = np.empty(self.chunk, np.bool_)
-        self._flag_small = np.empty(self.chunk, np.bool_)
+        t = max(self.law.width, 2.0**-6)  # below, K = 0 for every w of at least 2^21 all the same
+        head = self.law.log_head - 0.5 / t
+        relative = (LARGEST_LOG + abs(head)) * LOG32_ERROR + 2.0**-21 + 1.01 / SMALLEST_W
+        self._slope = np.float32(-t)
+        self._factor = np.float32(exp(-head) * 2.0**-UNIFORM_BITS)
+        self._smallest = np.float32(SMALLEST_W * exp(-head) * 2.0**-UNIFORM_BITS * (1 + 2.0**-20))
+        self._certain = np.float32(0.5 - t * relative)
+        self._x = np.empty(self.block, np.float32)
+        self._nearest = np.empty(self.block, np.float32)
+        self._open = np.empty(self.block, np.bool_)
+        self._small = np.empty(self.block, np.bool_)
 
     def filter(self, halves: Int32s, first: int) -> Int32s:
         """K for each half-word where 32-bit floats are certain; the others are noted as open.
@@ -80,29 +79,29 @@ class Lanes:
         The array is scratch: it is overwritten by the next call.
         """
         n = halves.size
-        w, x, nearest = self._w[:n], self._x[:n], self._nearest[:n]
-        flag, small = self._flag[:n], self._flag_small[:n]
-        np.bitwise_and(halves, UNIFORM_MASK, out=w)
-        np.copyto(x, w)
-        np.multiply(x, np.float32(2.0**-UNIFORM_BITS), out=x)
+        x, nearest = self._x[:n], self._nearest[:n]
+        is_open, small = self._open[:n], self._small[:n]
+        np.copyto(x, halves)
+        np.abs(x, out=x)  # w, or w + 1 where the sign is set
+        np.multiply(x, self._factor, out=x)
+        np.less(x, self._smallest, out=small)
         np.log(x, out=x)
-        np.multiply(x, self.slope, out=x)
-        np.add(x, self.offset, out=x)  # t (ln C - ln u) - 1/2, whose nearest integer is K
+        np.multiply(x, self._slope, out=x)  # t (ln C - ln u) - 1/2, whose nearest integer is K
         np.rint(x, out=nearest)
         np.subtract(x, nearest, out=x)
         np.abs(x, out=x)
-        np.greater(x, self.certain, out=flag)
-        np.less(w, SMALLEST_W, out=small)
-        np.logical_or(flag, small, out=flag)
-        lanes = np.flatnonzero(flag)
+        np.greater(x, self._certain, out=is_open)
+        np.logical_or(is_open, small, out=is_open)
+        lanes = is_open.nonzero()[0]
         if lanes.size:
             self.open_halves.append(halves[lanes])
             self.open_lanes.append(lanes + first)
-        np.copyto(w, nearest, casting="unsafe")
-        return w
+        k = x.view(np.int32)
+        np.copyto(k, nearest, casting="unsafe")
+        return k
 
-    def settle(self, words: Words, keep: Bools | None = None) -> tuple[Int64s, Int64s, Bools]:
-        """The open lanes (in order; those in `keep`), K for each (int64 or, if huge, objects) and sign.
+    def settle(self, words: Words) -> tuple[Int64s, Int64s, Bools]:
+        """The open lanes in order, K for each (objects if beyond int64) and its sign.
 
         Reads, lane by lane, the words that the open lanes need, one at a time.
         """
@@ -110,10 +109,7 @@ class Lanes:
             none = np.empty(0, np.int64)
             return none, none, none < 0
         lanes, halves = np.concatenate(self.open_lanes), np.concatenate(self.open_halves)
-        if keep is not None:
-            kept = keep[lanes]
-            lanes, halves = lanes[kept], halves[kept]
-        bits = halves & UNIFORM_MASK
+        bits = halves ^ (halves >> UNIFORM_BITS)
         k, sure = self._filter64(bits)
         for i in np.flatnonzero(~sure):
             value = self.law.read(int(bits[i]), UNIFORM_BITS, words)
@@ -138,11 +134,11 @@ def floors(law: Survival, count: int, words: Words) -> tuple[Int64s, Bools]:
     Reads ceil(count/2) words, low half first, a half-word a lane; then, lane by lane, the words
     that the open lanes need, one at a time.
     """
-    lanes = Lanes(law, min(count, CHUNK))
+    lanes = Lanes(law, min(count, BLOCK))
     values, minus = np.empty(count, np.int64), np.empty(count, np.bool_)
     with np.errstate(all="ignore"):  # ln 0, for lanes that stay open
-        for first in range(0, count, CHUNK):
-            part = slice(first, min(first + CHUNK, count))
+        for first in range(0, count, BLOCK):
+            part = slice(first, min(first + BLOCK, count))
             halves = half_words(words, part.stop - first)
             values[part] = lanes.filter(halves, first)
             np.less(halves, 0, out=minus[part])
@@ -152,5 +148,5 @@ def floors(law: Survival, count: int, words: Words) -> tuple[Int64s, Bools]:
 
 
 def half_words(words: Words, count: int) -> Int32s:
-    """ceil(count/2) words as `count` half-words, low half first."""
+    """ceil(count/2) words as `count` half-words, low half first, in an array of their own."""
     return words.words((count + 1) // 2).view("<i4")[:count]

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from halfmask.noise.arguments import Number, Size, read_scale, read_size
 from halfmask.noise.bernoulli import coins
-from halfmask.noise.lanes import CHUNK, INT64_MAX, LARGEST_DIRECT_SCALE, Lanes, floors, half_words
-from halfmask.noise.split import geometric_by_digits
+from halfmask.noise.lanes import BLOCK, INT64_MAX, LARGEST_DIRECT_SCALE, Lanes, floors, half_words
+from halfmask.noise.split import folded_geometric
 from halfmask.noise.survival import Survival
 from halfmask.noise.words import Words, secure_words
 
@@ -20,14 +20,12 @@ Int64s = NDArray[np.int64]
 def laplace_lanes(scale: Fraction, count: int, words: Words) -> Int64s:
     """`count` discrete Laplace samples of a checked scale."""
     if scale > LARGEST_DIRECT_SCALE:
-        values, signs = geometric_by_digits(scale, count, words, signed=True)
-        values ^= signs
-        return values
-    lanes = Lanes(Survival(scale, two_sided=True), min(count, CHUNK))
+        return folded_geometric(scale, count, words, signed=True)
+    lanes = Lanes(Survival(scale, two_sided=True), min(count, BLOCK))
     values = np.empty(count, np.int64)
     with np.errstate(all="ignore"):  # ln 0, for lanes that stay open
-        for first in range(0, count, CHUNK):
-            n = min(CHUNK, count - first)
+        for first in range(0, count, BLOCK):
+            n = min(BLOCK, count - first)
             halves = half_words(words, n)
             magnitude = lanes.filter(halves, first)
             np.right_shift(halves, 31, out=halves)
@@ -43,8 +41,8 @@ def laplace_lanes(scale: Fraction, count: int, words: Words) -> Int64s:
 def signed_geometric(scale: Fraction, count: int, words: Words) -> tuple[Int64s, NDArray[np.bool_]]:
     """`count` geometric samples of a checked scale, and independent fair signs (True: minus)."""
     if scale > LARGEST_DIRECT_SCALE:
-        values, signs = geometric_by_digits(scale, count, words, signed=False)
-        return values, signs < 0
+        folded = folded_geometric(scale, count, words, signed=False)
+        return folded ^ (folded >> 63), folded < 0
     return floors(Survival(scale, two_sided=False), count, words)
 
 
@@ -58,7 +56,7 @@ def discrete_laplace(
 
     Words, scale at most 1024: a half-word a sample, low half first: sign, then 31 bits of u, and
     |k| = floor(-scale ln(u (1 + exp(-1/scale)) / 2)); then each sample whose bits do not fix |k|
-    reads on, in order. Larger scales: `split.geometric_by_digits`.
+    reads on, in order. Larger scales: `split.folded_geometric`.
     [Inverse transform; Ghosh, Roughgarden & Sundararajan 2012 for the law.]
 
     >>> from halfmask.noise import seeded_words

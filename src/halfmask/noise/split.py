@@ -3,128 +3,126 @@
 The binary digits of a geometric variable G with P(G = g) = (1 - q) q^g, q = exp(-1/t), are
 independent [Devroye 1986, chapter X.2]: G = 2^m H + L, where H is geometric of scale t / 2^m and
 P(L = l) is proportional to exp(-l/t) on 0 .. 2^m - 1. With a sign bit s of P(s = 1) proportional
-to exp(-1/t) against 1, X = G for s = 0 and -1 - G for s = 1 is discrete Laplace: P(0) = (1-q)/(1+q)
-and every other integer follows; no value is drawn twice, so none is rejected.
+to exp(-1/t) against 1, X = G for s = 0 and X = -1 - G for s = 1 is discrete Laplace: the mass of
+every integer follows from q alone and no value is drawn twice, so no -0 is rejected.
 
 (L, s) is m + 1 uniform bits accepted with probability exp(-(L + s)/t). As 256 < t / 2^m <= 512, the
 first byte of the accepting uniform number decides unless it is 255.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from halfmask.noise.bernoulli import WORD_BITS, falls_below
-from halfmask.noise.lanes import CHUNK, INT64_MAX, Lanes
+from halfmask.noise.lanes import BLOCK, INT64_MAX, Int32s, Int64s, Lanes, half_words
 from halfmask.noise.survival import Survival
 from halfmask.noise.words import Words
 
-__all__ = ["geometric_by_digits"]
+__all__ = ["folded_geometric"]
 
 LARGEST_HIGH_SCALE: Final = 512
 BYTE: Final = 255
-LARGEST_LOW_BITS: Final = 24  # what fits with a byte into half a word
+LARGEST_HALF_BITS: Final = 24  # what fits beside a byte into half a word
+LARGEST_FAST_BITS: Final = 16  # X fits into 32 bits, as 32-bit floats give H < 2^14
 
-Int64s = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Digits:
-    """The split of one scale, and how a lane's words are cut."""
+    """The split of one scale, and the lanes that a byte leaves open."""
 
     scale: Fraction
-    signed: bool  # whether the sign is part of the acceptance (discrete Laplace)
+    signed: bool
+    doubtful: list[Int64s] = field(default_factory=list)
+    signs: list[Bools] = field(default_factory=list)
 
-    @property
+    @cached_property
     def low_bits(self) -> int:
         """The least m with t / 2^m <= 512."""
-        return max(0, (-(-self.scale // LARGEST_HIGH_SCALE) - 1).bit_length())
+        return (-(-self.scale // LARGEST_HIGH_SCALE) - 1).bit_length()
 
     @property
-    def words_per_lane(self) -> int:
-        return 1 if self.low_bits <= LARGEST_LOW_BITS else 2
+    def low_mask(self) -> int:
+        return (1 << self.low_bits) - 1
 
-    @property
+    @cached_property
     def high_law(self) -> Survival:
         return Survival(self.scale / (1 << self.low_bits), two_sided=False)
 
+    def compose(self, lanes: Lanes, first: int, out: Int64s, words: Words) -> None:
+        """Every lane's X, if its byte accepts it and 32-bit floats know its H."""
+        halves = half_words(words, out.size)
+        high = lanes.filter(halves, first)
+        np.right_shift(halves, 31, out=halves)
+        np.bitwise_xor(high, halves, out=high)
+        low: Int32s | Int64s
+        if self.low_bits <= LARGEST_HALF_BITS:
+            low = half_words(words, out.size)
+            doubtful = (low.view(np.uint32) >= np.uint32(BYTE << 24)).nonzero()[0]
+        else:
+            low = words.words(out.size).view("<i8")
+            doubtful = (low.view(np.uint64) >= np.uint64(BYTE << 56)).nonzero()[0]
+        np.bitwise_and(low, self.low_mask, out=low)
+        if self.low_bits <= LARGEST_FAST_BITS:
+            np.left_shift(high, self.low_bits, out=high)
+            np.bitwise_or(high, low, out=high)
+            np.copyto(out, high)
+        else:
+            np.copyto(out, high)
+            np.left_shift(out, self.low_bits, out=out)
+            np.bitwise_or(out, low, out=out)
+        self.doubtful.append(doubtful + first)
+        self.signs.append(halves[doubtful] < 0)
 
-def geometric_by_digits(
-    scale: Fraction, count: int, words: Words, *, signed: bool
-) -> tuple[Int64s, Int64s]:
-    """`count` samples G (scale above 512) and sign masks s (0 or -1).
+    def rejected(self, values: Int64s, words: Words) -> Int64s:
+        """The doubtful lanes that the further digits of their accepting numbers reject.
 
-    signed: (G, s) as in the module's text. Otherwise G and s are independent and s is fair.
+        V = (255 + v) / 256 with v the further digits; a lane stays when V < exp(-x), that is when
+        1 - v > 256 (1 - exp(-x)), where x = (L + s) / t < 1/256; expm1 is trusted to 2^-40.
+        """
+        lanes, signs = np.concatenate(self.doubtful), np.concatenate(self.signs)
+        steps = (values[lanes] ^ -signs.astype(np.int64)) & self.low_mask
+        steps += signs & self.signed
+        drawn = words.words(lanes.size)
+        rest = (~drawn).astype(np.float64)  # 2^64 (1 - v) is between rest and rest + 1
+        bound = np.expm1(steps * (-1.0 / float(self.scale))) * -(2.0**72)
+        slack = 2.0**-40 * (bound + rest) + 4.0
+        refused = rest < bound - slack
+        for i in np.flatnonzero(~refused & (rest <= bound + slack)):
+            digits, x = BYTE << WORD_BITS | int(drawn[i]), int(steps[i]) / self.scale
+            refused[i] = not falls_below(digits, 8 + WORD_BITS, x, words)
+        return lanes[refused]
 
-    A lane reads one word, or two if m > 24. In the first: sign (bit 63), 31 bits for H (62 to 32).
-    The low half of the first, or all of the second: L in the top m bits, the accepting byte in the
-    lowest 8. Then, in this order: every lane with byte 255 reads a word, the next digits of the
-    accepting number; each lane still undecided reads on, one after the other; each accepted lane
-    whose H is open reads on, one after the other. The rejected lanes start again, together.
+
+def folded_geometric(scale: Fraction, count: int, words: Words, *, signed: bool) -> Int64s:
+    """`count` samples X = G or -1 - G, by the sign s, for G geometric of a scale above 512.
+
+    signed: s as in the module's text, so X is discrete Laplace. Otherwise s is a fair coin.
+
+    In blocks of 2^16 lanes, the last one shorter, of n lanes: ceil(n/2) words give each lane a
+    half-word, low half first, for s and H (module `lanes`); then, if m <= 24, as many words again
+    a second half-word, or else n words a word. The top byte of this is the accepting byte, its low m
+    bits are those of X; L is these m bits, inverted if s = 1. After all blocks, in this order: every
+    lane with byte 255 reads a word, the next digits of the accepting number; each lane still
+    undecided reads on, one after the other; each lane whose H is open reads on, one after the
+    other. The rejected lanes start again, together.
     """
-    return _attempt(_Digits(scale, signed), count, words)
-
-
-def _attempt(digits: _Digits, count: int, words: Words) -> tuple[Int64s, Int64s]:
-    m = digits.low_bits
-    lanes = Lanes(digits.high_law, min(count, CHUNK))
-    values, signs = np.empty(count, np.int64), np.empty(count, np.int64)
-    doubtful = []
+    digits = _Digits(scale, signed)
+    lanes = Lanes(digits.high_law, min(count, BLOCK))
+    values = np.empty(count, np.int64)
     with np.errstate(all="ignore"):  # ln 0, for lanes that stay open
-        for first in range(0, count, CHUNK):
-            part = slice(first, min(first + CHUNK, count))
-            drawn = words.words((part.stop - first) * digits.words_per_lane)
-            low, byte = _cut(drawn, digits)
-            doubtful.append(np.flatnonzero(byte == BYTE) + first)
-            halves = np.ascontiguousarray(drawn.view("<i4")[1 :: 2 * digits.words_per_lane])
-            value = values[part]
-            value[:] = lanes.filter(halves, first)
-            value <<= m
-            value |= low
-            np.copyto(signs[part], halves >> 31)
-    rejected = _reject(digits, np.concatenate(doubtful), values, signs, words)
-    keep = np.ones(count, np.bool_)
-    keep[rejected] = False
-    where, k, _ = lanes.settle(words, keep)
-    k = np.minimum(k, INT64_MAX >> m) << m
-    values[where] = k | (values[where] & ((1 << m) - 1))
+        for first in range(0, count, BLOCK):
+            digits.compose(lanes, first, values[first : first + BLOCK], words)
+    rejected = digits.rejected(values, words) if count else values
+    where, high, minus = lanes.settle(words)
+    folded = np.minimum(high, INT64_MAX >> digits.low_bits) ^ -minus.astype(np.int64)
+    values[where] = (folded << digits.low_bits) | (values[where] & digits.low_mask)
     if rejected.size:
-        values[rejected], signs[rejected] = _attempt(digits, rejected.size, words)
-    return values, signs
-
-
-def _cut(drawn: NDArray[np.uint64], digits: _Digits) -> tuple[NDArray[np.generic], NDArray[np.generic]]:
-    """L and the accepting byte of each lane."""
-    m = digits.low_bits
-    if digits.words_per_lane == 1:
-        low = drawn.view("<u4")[::2]
-        return low >> np.uint32(32 - m), low & np.uint32(BYTE)
-    low = drawn[1::2]
-    return (low >> np.uint64(64 - m)).view("<i8"), low & np.uint64(BYTE)
-
-
-def _reject(
-    digits: _Digits, lanes: Int64s, values: Int64s, signs: Int64s, words: Words
-) -> Int64s:
-    """Those of the lanes with accepting byte 255 that are rejected.
-
-    V = (255 + v) / 256 with v the lane's further digits; accept when V < exp(-x), that is when
-    1 - v > 256 (1 - exp(-x)), where x = (L + s) / t < 2^-8 and expm1 is trusted to 2^-40.
-    """
-    low = values[lanes] & ((1 << digits.low_bits) - 1)
-    if digits.signed:
-        low -= signs[lanes]
-    drawn = words.words(lanes.size)
-    rest = (~drawn).astype(np.float64)  # 2^64 (1 - v) is between rest and rest + 1
-    bound = np.expm1(low * (-1.0 / float(digits.scale))) * -(2.0**72)
-    slack = 2.0**-40 * bound + 2.0**-40 * rest + 4.0
-    rejected = rest < bound - slack
-    for i in np.flatnonzero(~rejected & (rest <= bound + slack)):
-        digit = BYTE << WORD_BITS | int(drawn[i])
-        x = int(low[i]) / digits.scale
-        rejected[i] = not falls_below(digit, WORD_BITS + 8, x, words)
-    return lanes[rejected]
+        values[rejected] = folded_geometric(scale, rejected.size, words, signed=signed)
+    return values

@@ -7,14 +7,18 @@ discrete Laplace variable: S(j) = 2 exp(-j/t) / (1 + exp(-1/t)) for j >= 1.
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import exp, floor, log, log1p
+from functools import cached_property
+from math import exp, floor, inf, log, log1p
+from typing import Final
 
 from halfmask.noise.enclosure import exp_minus
 from halfmask.noise.words import Words
 
-__all__ = ["Survival"]
+__all__ = ["LN2", "LOG64_ERROR", "Survival"]
 
-WORD_BITS = 64
+WORD_BITS: Final = 64
+LN2: Final = log(2.0)
+LOG64_ERROR: Final = 2.0**-42  # generous: logarithms of 64-bit floats are good to 2^-48 here
 
 
 @dataclass(frozen=True)
@@ -24,12 +28,12 @@ class Survival:
     scale: Fraction
     two_sided: bool
 
-    @property
+    @cached_property
     def width(self) -> float:
         """The scale as a float; below 2^-64 a sample is 0 for every word that is not 0."""
         return max(float(self.scale), 2.0**-64)
 
-    @property
+    @cached_property
     def log_head(self) -> float:
         """ln C where S(j) = C exp(-j/t), as a float good to 2^-50."""
         if not self.two_sided:
@@ -59,9 +63,22 @@ class Survival:
             more *= 2
 
     def cell(self, u: int, bits: int) -> int | None:
-        """The k whose cell holds all of (u, u + 1) / 2^bits; None if a cell ends inside."""
-        ln_u = log(2 * u + 1) - (bits + 1) * log(2.0)
-        k = max(0, floor(self.width * (self.log_head - ln_u)))
+        """The k whose cell holds all of (u, u + 1) / 2^bits; None if a cell ends inside.
+
+        Where K is counted by x = t (ln C - ln U), floats know both ends of x to `slack`.
+        """
+        top = self.log_head + bits * LN2
+        slack = self.width * (LOG64_ERROR + top * 2.0**-48)
+        least = self.width * (top - log(u + 1))
+        most = self.width * (top - log(u)) if u else inf
+        if floor(least - slack) == (k := floor(least + slack)):
+            if k < most + slack <= k + 1:
+                return k
+            if most - slack > k + 1:
+                return None
+        return self._exact_cell(u, bits, max(0, floor(least)))
+
+    def _exact_cell(self, u: int, bits: int, k: int) -> int | None:
         while k > 0 and self.beyond(u, bits, k):
             k -= 1
         while not self.beyond(u + 1, bits, k + 1):
