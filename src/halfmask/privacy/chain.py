@@ -15,7 +15,16 @@ from fractions import Fraction
 from halfmask.errors import LedgerError
 from halfmask.privacy.cost import Cost
 
-__all__ = ["Account", "Entry", "Spend", "check_chain", "from_units", "seal", "to_units"]
+__all__ = [
+    "Account",
+    "Entry",
+    "Spend",
+    "check_chain",
+    "from_units",
+    "read_price",
+    "seal",
+    "to_units",
+]
 
 _UNITS = (10**12, 10**18)  # units in 1 of the main amount, in 1 of delta
 _ADVICE = "stop spending from it and restore a copy you trust"
@@ -48,7 +57,7 @@ def seal(row_hash: str, answer: str) -> str:
 
 
 def _digest(content: Mapping[str, object]) -> str:
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), default=repr)
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
@@ -65,6 +74,10 @@ class Account:
     head_seq: int
     head_hash: str
 
+    def __post_init__(self) -> None:
+        counts = self.budget, self.budget_delta, self.spent, self.spent_delta, self.head_seq
+        _refuse(any(type(count) is not int for count in counts), "the account row was changed")
+
     @property
     def genesis(self) -> str:
         """The digest of what never changes; the first row links to it."""
@@ -75,7 +88,7 @@ class Account:
     @property
     def kind(self) -> Cost:
         """The budget as it was given."""
-        return Cost.from_dict(json.loads(self.budget_text))
+        return read_price(self.budget_text)
 
 
 @dataclass(frozen=True)
@@ -124,7 +137,7 @@ class Entry:
             time=row.time,
             actor=row.actor,
             query=row.query,
-            price=Cost.from_dict(json.loads(row.price)),
+            price=read_price(row.price),
             cost=from_units(budget, (row.amount, row.amount_delta), up=True),
             total=from_units(budget, (row.total, row.total_delta), up=True),
             request_id=row.request_id,
@@ -132,38 +145,34 @@ class Entry:
         )
 
 
+def read_price(text: str) -> Cost:
+    """Read a stored price."""
+    try:
+        return Cost.from_dict(json.loads(text))
+    except (ValueError, TypeError, AttributeError):
+        raise LedgerError(f"ledger: a stored price cannot be read; {_ADVICE}") from None
+
+
 def check_chain(account: Account, rows: Sequence[Spend]) -> None:
     """Raise LedgerError unless every row is whole and the account is where the chain ends."""
     total, total_delta, link = 0, 0, account.genesis
     for seq, row in enumerate(rows, start=1):
+        _refuse(row.seq != seq, f"row {seq} is missing")
+        _refuse(row.hash != row.sealed().hash, f"row {seq} was changed")
+        _refuse(row.previous != link, f"row {seq} does not follow from what is before it")
         total, total_delta = total + row.amount, total_delta + row.amount_delta
-        faults = {
-            f"row {seq} is missing": row.seq != seq,
-            f"row {seq} was changed": row.hash != row.sealed().hash,
-            f"row {seq} does not follow from the row before it": row.previous != link,
-            f"row {seq} has a wrong sum": (row.total, row.total_delta) != (total, total_delta),
-        }
-        _refuse(faults)
+        _refuse((row.total, row.total_delta) != (total, total_delta), f"row {seq} has a wrong sum")
         link = row.hash
-    _refuse(
-        {
-            f"rows after {len(rows)} are missing": account.head_seq > len(rows),
-            "the account's last row or digest was changed": (
-                (account.head_seq, account.head_hash) != (len(rows), link)
-            ),
-            "the account's sum was changed": (
-                (account.spent, account.spent_delta) != (total, total_delta)
-            ),
-            "more was spent than the budget": (
-                total > account.budget or total_delta > account.budget_delta
-            ),
-            "the budget was changed": to_units(account.kind, up=False)
-            != (account.budget, account.budget_delta),
-        }
-    )
+    _refuse(account.head_seq > len(rows), f"rows after {len(rows)} are missing")
+    head = account.head_seq, account.head_hash
+    _refuse(head != (len(rows), link), "the account's last row or digest was changed")
+    spent = account.spent, account.spent_delta
+    _refuse(spent != (total, total_delta), "the account's sum was changed")
+    units = to_units(account.kind, up=False)
+    _refuse(units != (account.budget, account.budget_delta), "the budget was changed")
+    _refuse(total > units[0] or total_delta > units[1], "more was spent than the budget")
 
 
-def _refuse(faults: Mapping[str, bool]) -> None:
-    for fault, found in faults.items():
-        if found:
-            raise LedgerError(f"ledger: {fault}; {_ADVICE}")
+def _refuse(found: bool, fault: str) -> None:
+    if found:
+        raise LedgerError(f"ledger: {fault}; {_ADVICE}")

@@ -95,7 +95,7 @@ class Cost(ABC):
         try:
             kind = Cost._kinds[Measure(fields["measure"])]
             cost = kind._restored({k: Fraction(v) for k, v in fields.items() if k != "measure"})
-        except (KeyError, ValueError, ZeroDivisionError, TypeError):
+        except (KeyError, AttributeError, ValueError, ZeroDivisionError, TypeError):
             raise InvalidQuery(
                 f"cost: cannot read {dict(fields)!r}; expected a form such as "
                 "{'measure': 'pure', 'epsilon': '0.5'}"

@@ -1,12 +1,10 @@
 """The statements that read and write a ledger's rows; each runs inside an open transaction."""
 
-import json
 from dataclasses import astuple, fields, replace
 from sqlite3 import Connection
 
 from halfmask.errors import BudgetExhausted, LedgerError
-from halfmask.privacy.chain import Account, Spend, from_units, seal
-from halfmask.privacy.cost import Cost
+from halfmask.privacy.chain import Account, Spend, from_units, read_price, seal
 
 __all__ = [
     "append",
@@ -56,9 +54,7 @@ def find_request(connection: Connection, request_id: str) -> Spend | None:
 def append(connection: Connection, draft: Spend) -> Spend:
     """Write a spend after the last one and move the account on; refuse what exceeds the budget."""
     account = read_account(connection)
-    tail = connection.execute("SELECT seq, hash FROM spend ORDER BY seq DESC LIMIT 1").fetchone()
-    if (tail or (0, account.genesis)) != (account.head_seq, account.head_hash):
-        raise LedgerError("ledger: its last row is not its head; run `halfmask ledger verify`")
+    _check_ends(connection, account)
     total = account.spent + draft.amount
     total_delta = account.spent_delta + draft.amount_delta
     if total > account.budget or total_delta > account.budget_delta:
@@ -76,6 +72,18 @@ def append(connection: Connection, draft: Spend) -> Spend:
         (row.total, row.total_delta, row.seq, row.hash),
     )
     return row
+
+
+def _check_ends(connection: Connection, account: Account) -> None:
+    """Refuse to go on from an account that does not fit the first and the last row."""
+    last = connection.execute("SELECT seq, hash FROM spend ORDER BY seq DESC LIMIT 1").fetchone()
+    first = connection.execute("SELECT previous FROM spend ORDER BY seq LIMIT 1").fetchone()
+    head = last or (0, account.genesis)
+    if head != (account.head_seq, account.head_hash) or first not in (None, (account.genesis,)):
+        raise LedgerError(
+            "ledger: was changed by hand; run `halfmask ledger verify` to see where, "
+            "and restore a copy you trust"
+        )
 
 
 def read_answer(connection: Connection, seq: int) -> str | None:
@@ -106,7 +114,7 @@ def _exhausted(account: Account, draft: Spend) -> str:
     budget = account.kind
     units = (account.budget - account.spent, account.budget_delta - account.spent_delta)
     left = from_units(budget, units, up=False)
-    price = Cost.from_dict(json.loads(draft.price))
+    price = read_price(draft.price)
     charged = from_units(budget, (draft.amount, draft.amount_delta), up=True)
     worth = "" if price.measure == budget.measure else f" ({charged} here)"
     return (
