@@ -9,7 +9,7 @@ file can rewrite the chain; the head that a release carries tells then (`Ledger.
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from halfmask.errors import LedgerError
@@ -110,8 +110,7 @@ class Spend:
 
     def sealed(self) -> "Spend":
         """Return this row with the digest of all its other fields."""
-        content = asdict(self)
-        del content["hash"]
+        content = {name: value for name, value in vars(self).items() if name != "hash"}
         return replace(self, hash=_digest(content))
 
 

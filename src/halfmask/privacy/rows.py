@@ -1,6 +1,6 @@
 """The statements that read and write a ledger's rows; each runs inside an open transaction."""
 
-from dataclasses import astuple, fields, replace
+from dataclasses import fields, replace
 from sqlite3 import Connection
 
 from halfmask.errors import BudgetExhausted, LedgerError
@@ -26,7 +26,7 @@ def insert_account(account: Account, connection: Connection) -> None:
     """Write the one account row of a new ledger."""
     connection.execute(
         f"INSERT INTO account (id, {_ACCOUNT}) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)",
-        astuple(account),
+        tuple(vars(account).values()),
     )
 
 
@@ -66,7 +66,7 @@ def append(connection: Connection, draft: Spend) -> Spend:
         total_delta=total_delta,
         previous=account.head_hash,
     ).sealed()
-    connection.execute(f"INSERT INTO spend ({_SPEND}) VALUES ({_MARKS})", astuple(row))
+    connection.execute(f"INSERT INTO spend ({_SPEND}) VALUES ({_MARKS})", tuple(vars(row).values()))
     connection.execute(
         "UPDATE account SET spent = ?, spent_delta = ?, head_seq = ?, head_hash = ?",
         (row.total, row.total_delta, row.seq, row.hash),
