@@ -6,9 +6,10 @@ w = h or, if the sign is set, w = -1 - h, the first 31 bits of a uniform number 
 
 Three steps, each for the lanes that the one before leaves open:
 
-1. 32-bit floats, all lanes. ln u is off by at most LOG32_ERROR |ln u| + 2^-22 (sixteen units in the
-   last place, four times what NumPy states and the tests measure; plus slack near ln u = 0) and
-   by 2^-24 + 1/w for the rounding of w and the unread bits. Lanes with w < 2^21 stay open.
+1. 32-bit floats, all lanes. ln u is off by at most 2^-19 of itself (sixteen units in the last
+   place: four times what NumPy states for its logarithm, and what the tests measure), by 2^-21 for
+   the roundings around it and by 1/w for the unread bits. Where u < 2^-10, about, it stays open.
+   A scale below 1/16 counts as 1/16 here: if K = 0 for that, it is 0 for the smaller scale.
 2. 64-bit floats at both ends of the unread bits, with an error bound of 2^-42 t.
 3. Exact integers (`Survival`), which also say whether the cell of K ends inside (w, w + 1) / 2^31.
    Only then the lane reads on.
@@ -18,8 +19,8 @@ floats do. The same words give the same samples on every platform.
 """
 
 from dataclasses import dataclass, field
-from math import exp
-from typing import Final
+from math import ceil, exp
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +35,7 @@ __all__ = [
     "Int64s",
     "LARGEST_DIRECT_SCALE",
     "Lanes",
+    "concatenated",
     "floors",
     "half_words",
 ]
@@ -42,8 +44,8 @@ BLOCK: Final = 1 << 16
 LARGEST_DIRECT_SCALE: Final = 1024
 UNIFORM_BITS: Final = 31
 INT64_MAX: Final = (1 << 63) - 1
-SMALLEST_W: Final = 1 << 21
-LARGEST_LOG: Final = 10 * LN2  # ln u at w = 2^21
+LEAST_LOG: Final = 10 * LN2
+SMALLEST_WIDTH: Final = 2.0**-4
 LOG32_ERROR: Final = 2.0**-19
 
 Int32s = NDArray[np.int32]
@@ -61,54 +63,53 @@ class Lanes:
     open_halves: list[Int32s] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        t = max(self.law.width, 2.0**-6)  # below, K = 0 for every w of at least 2^21 all the same
-        head = self.law.log_head - 0.5 / t
-        relative = (LARGEST_LOG + abs(head)) * LOG32_ERROR + 2.0**-21 + 1.01 / SMALLEST_W
-        self._slope = np.float32(-t)
-        self._factor = np.float32(exp(-head) * 2.0**-UNIFORM_BITS)
-        self._smallest = np.float32(SMALLEST_W * exp(-head) * 2.0**-UNIFORM_BITS * (1 + 2.0**-20))
-        self._certain = np.float32(0.5 - t * relative)
+        t, head = max(self.law.width, SMALLEST_WIDTH), self.law.log_head
+        cut = ceil(t * (LEAST_LOG + head))
+        logs = cut / t - head  # -ln u is at most this where z is below the cut
+        error = (logs + head) * (LOG32_ERROR + 2.0**-22) + 2.0**-21
+        error += 1.01 * exp(logs) * 2.0**-UNIFORM_BITS
+        fraction_bits = 30 - cut.bit_length()
+        one = 1 << fraction_bits
+        self._factor = np.float32(exp(-head - error) * 2.0**-UNIFORM_BITS)
+        self._slope = np.float32(-t * one)
+        self._cut = np.int32(cut << fraction_bits)
+        self._fraction_bits, self._fraction = fraction_bits, np.int32(one - 1)
+        self._doubt = np.int32(ceil(2 * t * error * one) + 2)
         self._x = np.empty(self.block, np.float32)
-        self._nearest = np.empty(self.block, np.float32)
+        self._z = np.empty(self.block, np.int32)
         self._open = np.empty(self.block, np.bool_)
-        self._small = np.empty(self.block, np.bool_)
 
     def filter(self, halves: Int32s, first: int) -> Int32s:
         """K for each half-word where 32-bit floats are certain; the others are noted as open.
 
-        The array is scratch: it is overwritten by the next call.
+        z is t (ln C - ln u + error) in fixed point, cut to an integer. A lane is open if the
+        fraction of z is under twice the error: so are those at the cut. The array returned is
+        scratch.
         """
         n = halves.size
-        x, nearest = self._x[:n], self._nearest[:n]
-        is_open, small = self._open[:n], self._small[:n]
+        x, z, is_open = self._x[:n], self._z[:n], self._open[:n]
         np.copyto(x, halves)
         np.abs(x, out=x)  # w, or w + 1 where the sign is set
         np.multiply(x, self._factor, out=x)
-        np.less(x, self._smallest, out=small)
         np.log(x, out=x)
-        np.multiply(x, self._slope, out=x)  # t (ln C - ln u) - 1/2, whose nearest integer is K
-        np.rint(x, out=nearest)
-        np.subtract(x, nearest, out=x)
-        np.abs(x, out=x)
-        np.greater(x, self._certain, out=is_open)
-        np.logical_or(is_open, small, out=is_open)
+        np.multiply(x, self._slope, out=x)
+        np.copyto(z, x, casting="unsafe")  # what does not fit becomes the least or largest integer
+        np.minimum(z, self._cut, out=z)
+        fraction = np.bitwise_and(z, self._fraction, out=x.view(np.int32))
+        np.less(fraction, self._doubt, out=is_open)
         lanes = is_open.nonzero()[0]
         if lanes.size:
             self.open_halves.append(halves[lanes])
             self.open_lanes.append(lanes + first)
-        k = x.view(np.int32)
-        np.copyto(k, nearest, casting="unsafe")
-        return k
+        return np.right_shift(z, self._fraction_bits, out=z)
 
     def settle(self, words: Words) -> tuple[Int64s, Int64s, Bools]:
         """The open lanes in order, K for each (objects if beyond int64) and its sign.
 
         Reads, lane by lane, the words that the open lanes need, one at a time.
         """
-        if not self.open_lanes:
-            none = np.empty(0, np.int64)
-            return none, none, none < 0
-        lanes, halves = np.concatenate(self.open_lanes), np.concatenate(self.open_halves)
+        lanes = concatenated(self.open_lanes)
+        halves = concatenated(self.open_halves).astype(np.int32)
         bits = halves ^ (halves >> UNIFORM_BITS)
         k, sure = self._filter64(bits)
         for i in np.flatnonzero(~sure):
@@ -145,6 +146,11 @@ def floors(law: Survival, count: int, words: Words) -> tuple[Int64s, Bools]:
     where, k, _ = lanes.settle(words)
     values[where] = np.minimum(k, INT64_MAX)
     return values, minus
+
+
+def concatenated(parts: list[Any]) -> Any:
+    """The arrays of a list, which may be empty, as one."""
+    return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
 
 def half_words(words: Words, count: int) -> Int32s:
