@@ -22,7 +22,7 @@ def main() -> None:
     commands = {"run": run, "test": test}
     if len(sys.argv) != 2 or sys.argv[1] not in commands:
         sys.exit(__doc__)
-    if sys.version_info < (3, 11):
+    if sys.version_info < (3, 11):  # noqa: UP036
         sys.exit(f"Python 3.11 or later is needed, and this is {sys.version.split()[0]}")
     commands[sys.argv[1]]()
 

@@ -1,11 +1,12 @@
 """The door: rows go in, only releases come out."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from os import PathLike
 from types import TracebackType
-from typing import Any, Self, TypeVar, overload
+from typing import Any, Self, TypeVar
 
 from halfmask.errors import InvalidQuery, ReleaseFailed
 from halfmask.noise import Words, secure_words
@@ -36,7 +37,7 @@ Question = Query | Procedure
 Answer = Release | GroupedRelease
 
 
-def open(  # noqa: A001
+def open(  # noqa: PLR0913
     source: object,
     *,
     unit: str | None = None,
@@ -76,7 +77,9 @@ def open(  # noqa: A001
     protected = PrivacyUnit(unit, rows_per_unit, groups_per_unit, Relation(relation))
     if isinstance(ledger, Ledger):
         if budget is not None:
-            raise InvalidQuery("budget: given beside an open ledger, which has its own; leave it out")
+            raise InvalidQuery(
+                "budget: given beside an open ledger, which has its own; leave it out"
+            )
         book = ledger
     else:
         if ledger is None and budget is None:
@@ -116,13 +119,7 @@ class Curator:
         """What is left of the budget."""
         return self.ledger.remaining
 
-    @overload
-    def ask(self, query: Mapping[str, Question], **options: Any) -> dict[str, Answer]: ...
-    @overload
-    def ask(self, query: Question, *, by: Keys, **options: Any) -> GroupedRelease: ...
-    @overload
-    def ask(self, query: Question, **options: Any) -> Release: ...
-    def ask(
+    def ask(  # noqa: PLR0913
         self,
         query: Question | Mapping[str, Question],
         *,
@@ -173,7 +170,7 @@ class Curator:
         }
         return releases if isinstance(query, Mapping) else releases[""]
 
-    def preview(
+    def preview(  # noqa: PLR0913
         self,
         query: Question | Mapping[str, Question],
         *,
@@ -201,7 +198,9 @@ class Curator:
 
         """
         if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
-            raise InvalidQuery(f"rows: {rows!r} is not a whole number of 1 or more; give your guess")
+            raise InvalidQuery(
+                f"rows: {rows!r} is not a whole number of 1 or more; give your guess"
+            )
         price = _price(epsilon, delta, rho, mu)
         setting = self._setting(by, where)
         asked = _together(query, shares)
@@ -231,11 +230,12 @@ class Curator:
     def _setting(self, by: Keys | None, where: str | Predicate | None) -> Setting:
         if by is not None and not isinstance(by, Keys):
             raise InvalidQuery(
-                f"by: {by!r} does not list its keys; give public ones as Keys('dept', ['ops', 'r&d'])"
+                f"by: {by!r} does not list its keys; give public ones, "
+                f"as in Keys('dept', ['ops', 'r&d'])"
             )
         predicate = parse_where(where) if isinstance(where, str) else where or Everything()
         if not isinstance(predicate, Predicate):
-            raise InvalidQuery(f"where: {where!r} is no row filter; write one like \"age >= 18\"")
+            raise InvalidQuery(f'where: {where!r} is no row filter; write one like "age >= 18"')
         predicate.check(self.schema)
         if by is not None:
             by.check(self.schema)
@@ -279,10 +279,8 @@ class _Room:
 
     def _tally(self, prepared: Prepared[E]) -> tuple[tuple[int, ...], ...]:
         exact = None
-        try:
+        with suppress(Exception):
             exact = self.source.tally(prepared.tally)
-        except Exception:  # noqa: BLE001, S110
-            pass
         # Raised outside of the handler: no context, so no traceback that could show a row.
         if exact is None:
             raise ReleaseFailed(
@@ -341,6 +339,4 @@ def _release(
 
 
 def _preview(expected: Expected) -> Preview:
-    return Preview(
-        expected.rmse, expected.bias, expected.interval_width, expected.assuming
-    )
+    return Preview(expected.rmse, expected.bias, expected.interval_width, expected.assuming)

@@ -5,7 +5,7 @@ HalfmaskError
 ├── BudgetExhausted             the price is more than what is left; nothing was read or charged
 ├── LedgerError                 the ledger cannot be opened, trusted or written; nothing was read
 ├── SourceError                 a table cannot be opened
-└── ReleaseFailed               charged, then the engine failed; the charge stays, no reason is shown
+└── ReleaseFailed               charged, then the engine failed; the charge stays, why is not shown
 
 Messages say what was wrong, what was given and what to do:
 ``bounds: lower 5 is above upper 3; swap them``.
@@ -42,4 +42,4 @@ class SourceError(HalfmaskError):
 
 
 class ReleaseFailed(HalfmaskError):
-    """The price was charged and then the engine failed; why is not shown, since it may tell rows."""
+    """Charged, then the engine failed; why is not shown, since that may tell about rows."""

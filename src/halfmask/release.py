@@ -1,14 +1,14 @@
 """What leaves the curator: a frozen record of everything that a reader needs."""
 
-import html
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
-from halfmask.errors import HalfmaskError
 from halfmask.privacy import Cost, PrivacyUnit
 from halfmask.queries import Estimate
+from halfmask.rendering import bracketed, figure, frame, table
 
 __all__ = ["GroupedRelease", "Preview", "Provenance", "Release"]
 
@@ -32,10 +32,12 @@ class Preview:
 
     def __str__(self) -> str:
         assuming = f", assuming {self.assuming}" if self.assuming else ""
+        rmse, bias, width = (
+            figure(number, self.rmse) for number in (self.rmse, self.bias, self.interval_width)
+        )
         return (
-            f"expected error {_figure(self.rmse, self.rmse)} (root mean square), bias "
-            f"{_figure(self.bias, self.rmse)}, 95 % interval {_figure(self.interval_width, self.rmse)}"
-            f" wide{assuming}; no row was read"
+            f"expected error {rmse} (root mean square), bias {bias}, 95 % interval {width} wide"
+            f"{assuming}; no row was read"
         )
 
 
@@ -147,8 +149,8 @@ class Release(_Made):
     def _with_interval(self) -> str:
         interval, value = self.interval(), self.value
         if not isinstance(value, tuple):
-            return _bracketed(value, interval)
-        return "; ".join(_bracketed(one, pair) for one, pair in zip(value, interval, strict=True))
+            return bracketed(value, interval)
+        return "; ".join(bracketed(one, pair) for one, pair in zip(value, interval, strict=True))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain values for JSON."""
@@ -169,14 +171,14 @@ class Release(_Made):
 
     def to_frame(self) -> Any:
         """Return a pandas data frame: one row, or one a bin."""
-        return _frame(_rows_of(self))
+        return frame(_rows_of(self))
 
     def __str__(self) -> str:
         return self.statement
 
     def _repr_html_(self) -> str:
         rows = [(name, low_high) for name, low_high in _shown(self)]
-        return _table(str(self.query), rows, self._promise())
+        return table(str(self.query), rows, self._promise())
 
 
 @dataclass(frozen=True)
@@ -240,7 +242,7 @@ class GroupedRelease(_Made, Mapping[object, Release]):
 
     def to_frame(self) -> Any:
         """Return a pandas data frame: one row a key (and bin)."""
-        return _frame([row for release in self.releases for row in _rows_of(release, self.by)])
+        return frame([row for release in self.releases for row in _rows_of(release, self.by)])
 
     def __str__(self) -> str:
         return self.statement
@@ -251,7 +253,7 @@ class GroupedRelease(_Made, Mapping[object, Release]):
             for one in self.releases
             for name, shown in _shown(one)
         ]
-        return _table(f"{self.query} by {self.by}", rows, self._promise())
+        return table(f"{self.query} by {self.by}", rows, self._promise())
 
 
 def _cells(release: Release) -> list[tuple[str, Any, Any]]:
@@ -260,12 +262,12 @@ def _cells(release: Release) -> list[tuple[str, Any, Any]]:
     if not isinstance(value, tuple):
         return [("", value, interval)]
     edges = getattr(release.query, "edges", range(len(value) + 1))
-    names = [f"{low:g} to {high:g}" for low, high in zip(edges, edges[1:], strict=False)]
+    names = [f"{low:g} to {high:g}" for low, high in pairwise(edges)]
     return list(zip(names, value, interval, strict=True))
 
 
 def _shown(release: Release) -> list[tuple[str, str]]:
-    return [(name, _bracketed(value, pair)) for name, value, pair in _cells(release)]
+    return [(name, bracketed(value, pair)) for name, value, pair in _cells(release)]
 
 
 def _rows_of(release: Release, by: str | None = None) -> list[dict[str, Any]]:
@@ -275,44 +277,3 @@ def _rows_of(release: Release, by: str | None = None) -> list[dict[str, Any]]:
         bins = {"bin": name} if name else {}
         rows.append({**key, **bins, "value": value, "low": low, "high": high})
     return rows
-
-
-def _frame(rows: list[dict[str, Any]]) -> Any:
-    try:
-        import pandas as pd
-    except ImportError:
-        raise HalfmaskError(
-            "to_frame: needs pandas, which is not installed; install it, or use to_dict()"
-        ) from None
-    return pd.DataFrame(rows)
-
-
-def _bracketed(value: float, interval: tuple[float, float]) -> str:
-    low, high = interval
-    spread = (high - low) / 2
-    figures = [_figure(number, spread) for number in (value, low, high)]
-    return f"{figures[0]} (95 %: {figures[1]} to {figures[2]})"
-
-
-def _figure(number: float, spread: float) -> str:
-    """Write a number with the digits that the noise leaves: two of the spread."""
-    if number == 0 or spread == 0:
-        return f"{number:g}" if isinstance(number, float) else str(number)
-    if abs(number) >= 1e15 or 0 < spread < 1e-9:
-        return f"{number:.6g}"
-    digits = 1
-    while spread * 10**digits < 10 and digits < 12:
-        digits += 1
-    text = f"{number:,.{0 if spread >= 10 else digits}f}"
-    return text.replace(",", " ")
-
-
-def _table(title: str, rows: list[tuple[str, str]], promise: str) -> str:
-    cells = "".join(
-        f"<tr><th style='text-align:left'>{html.escape(name)}</th><td>{html.escape(shown)}</td></tr>"
-        for name, shown in rows
-    )
-    return (
-        f"<table><caption style='text-align:left'>{html.escape(title)}</caption>{cells}</table>"
-        f"<p><small>{html.escape(promise)}</small></p>"
-    )

@@ -1,17 +1,18 @@
 """When a second, centred sum lowers the error of a mean, and how its parts are put together."""
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from halfmask.queries import MomentSums, Ratio, Term
 
 __all__ = ["DIVISIONS", "LOOK", "SHARES", "Centring", "VarianceAt", "joined"]
 
-LOOK = Fraction(1, 100)
+LOOK = Fraction(1, 200)
 """The share of the price for a first look at the count and the centre."""
 
-SHARES = tuple(Fraction(percent, 100) for percent in (1, 2, 3, 5, 7, 10, 14, 20))
+SHARES = (LOOK, *(Fraction(percent, 100) for percent in (1, 2, 3, 5, 7, 10, 14, 20)))
 """Shares to spend on looks, from which the best is chosen by the noisy count."""
 
 DIVISIONS = 1024
@@ -24,15 +25,24 @@ VarianceAt = Callable[[Fraction], float]
 """The variance of the noise of one part, in squared rows, bought by a share of the price."""
 
 
+def _crossed(t: float) -> float:
+    """The mean of the looks' squared error in centre, times that in count, over V^2.
+
+    With N, M independent Laplace noises of variance V on the upper and the lower part, the errors
+    are (1-t)N - tM and N + M; as E N^4 = 6 V^2, the product of their squares has the mean
+    (7((1-t)^2 + t^2) - 4t(1-t)) V^2. Gaussian noise has less.
+    """
+    return 7 * _two_sided(t) - 4 * t * (1 - t)
+
+
+def _two_sided(t: float) -> float:
+    """The squared error of two-sided sums for a mean at t, over V."""
+    return (1 - t) ** 2 + t**2
+
+
 @dataclass(frozen=True)
 class Centring:
-    """Spend `share` of the price on looks, then the rest on the sum about the centre they show.
-
-    Per unit of squared noise, two-sided sums leave q = (1-t)^2 + t^2 for a mean at t; the centred
-    sum leaves max(t, 1-t)^2, plus what the looks' errors in centre and count do to each other:
-    they are uncorrelated at t = 1/2, and for Laplace noise their squares multiply to 5 q V(f)^2/n^2
-    (fourth moment 24 b^4), for Gaussian to 2 q V(f)^2/n^2; the larger is used.
-    """
+    """Spend `share` of the price on looks, then the rest on the sum about the centre they show."""
 
     share: Fraction
     position: float
@@ -50,12 +60,12 @@ class Centring:
         return best if best.gain(count) < WORTH else None
 
     def gain(self, count: float) -> float:
-        """The squared error relative to that of two-sided sums for the whole price."""
-        t = self.position
-        q = (1 - t) ** 2 + t**2
-        looks = 5 * q * self.variance_at(self.share) ** 2 / count**2
-        about = max(t, 1 - t) ** 2 * self.variance_at(1 - self.share)
-        return (about + looks) / (q * self.variance_at(Fraction(1)))
+        """The squared error, relative to that of two-sided sums for the whole price."""
+        t, noise = self.position, self.variance_at(self.share)
+        last = max(t, 1 - t) ** 2 * self.variance_at(1 - self.share)
+        last += _crossed(t) * (noise / count) ** 2
+        both = 1 / (1 / last + 1 / (_two_sided(t) * noise))
+        return both / (_two_sided(t) * self.variance_at(Fraction(1)))
 
     @staticmethod
     def centre(looks: Sequence[MomentSums]) -> int:
@@ -64,34 +74,39 @@ class Centring:
 
 
 def joined(sums: Sequence[MomentSums], centred: MomentSums | None = None, centre: int = 0) -> Ratio:
-    """Join looks, and the sum about a centre c where there is one, into one ratio.
+    """Join looks, and the sum T about a centre c where there is one, into one ratio.
 
     Each look says A - t(A+B) = 0, the centred sum says T - (t-c) n = 0 with n from the looks; the
     forms are weighted by the inverse of their noise's variance (least squares) and added.
     """
-    spreads = [look.mean().terms[0].scale ** 2 for look in sums]
-    total = sum(1 / spread for spread in spreads)
-    counting = [1 / spread / total for spread in spreads]
-    weights, c, last = counting, centre / DIVISIONS, ()
-    if centred is not None:
-        form = centred.lone_term()
-        t = Ratio(joined(sums).terms, sums[0].bounds).theta
-        q = (1 - t) ** 2 + t**2
-        looks = q / total
-        about = form.scale**2 + (t - c) ** 2 * 2 / total
-        share = about / (about + looks)
-        weights = [share * weight for weight in counting]
-        last = (Term(form.noisy, 1 - share, 0.0, form.scale, form.gaussian),)
-    rest = 1 - sum(weights) if centred is not None else 0.0
-    terms = [
-        Term(
-            part.noisy,
-            weight * part.top + rest * c * counts,
-            weight + rest * counts,
-            part.scale,
-            part.gaussian,
+    precisions = [1 / look.part_variance for look in sums]
+    total = sum(precisions)
+    counting = [precision / total for precision in precisions]
+    if centred is None:
+        return Ratio(_weighted(sums, counting, [0.0] * len(counting), 0.0), sums[0].bounds)
+    c, last = centre / DIVISIONS, centred.lone_term()
+    look = joined(sums)
+    count = max(math.fsum(term.bottom * term.noisy for term in look.terms), 1.0)
+    of_looks = _two_sided(look.theta) / total
+    of_last = last.deviation**2 + (look.theta - c) ** 2 * 2 / total
+    of_last += _crossed(look.theta) / (total * count) ** 2
+    share = of_last / (of_last + of_looks)
+    looks = [share * weight for weight in counting]
+    lasts = [(1 - share) * weight for weight in counting]
+    terms = _weighted(sums, looks, lasts, c)
+    return Ratio((*terms, replace(last, top=1 - share)), sums[0].bounds)
+
+
+def _weighted(
+    sums: Sequence[MomentSums], looks: Sequence[float], lasts: Sequence[float], c: float
+) -> tuple[Term, ...]:
+    """Weight the parts of each look: as a form of its own, and as the count beside T."""
+    return tuple(
+        replace(
+            part,
+            top=own * part.top + counts * c,
+            bottom=own + counts,
         )
-        for look, weight, counts in zip(sums, weights, counting, strict=True)
+        for look, own, counts in zip(sums, looks, lasts, strict=True)
         for part in look.mean().terms
-    ]
-    return Ratio((*terms, *last), sums[0].bounds)
+    )

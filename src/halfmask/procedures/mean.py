@@ -67,7 +67,7 @@ class Mean:
         self._last(setting, price.share(1 - SHARES[-1]), [DIVISIONS - 1])
 
     def run(self, setting: Setting, price: Cost, measure: Measure) -> tuple[Ratio, ...]:
-        """Look with a hundredth of the price, then spend the rest where it helps most."""
+        """Look with a small part of the price, then spend the rest where it helps most."""
         sums = self.body()
         if setting.unit.relation is Relation.REPLACE:  # a replaced row's sum is centred already
             return tuple(answer.mean() for answer in measure(sums.prepare(setting, price)))

@@ -67,7 +67,9 @@ class Family:
         sums = self.body.as_if(setting, price, rows)
         return {name: _read(question, sums).expected() for name, question in self.members.items()}
 
-    def run(self, setting: Setting, price: Cost, measure: Measure) -> dict[str, tuple[Estimate, ...]]:
+    def run(
+        self, setting: Setting, price: Cost, measure: Measure
+    ) -> dict[str, tuple[Estimate, ...]]:
         """Answer every member for every key."""
         if self.body is None:
             ((name, question),) = self.members.items()

@@ -10,6 +10,7 @@ grid         bounds, and the power-of-two grid between them
 pricing      from a price to a mechanism
 prepared     a query fixed to a price; the protocol of queries
 scaled, ratio, spread   how noisy integers are read as answers, with intervals
+tails        the tail of a sum of noises, for those intervals
 """
 
 from halfmask.queries.count import Count, CountDistinct

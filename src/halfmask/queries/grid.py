@@ -10,6 +10,10 @@ from halfmask.plan import OnGrid
 __all__ = ["Bounds", "cells_against_noise", "lay_grid", "to_float"]
 
 
+LARGEST = 10**300
+"""Sums of a hundred million such values are still doubles."""
+
+
 @dataclass(frozen=True)
 class Bounds:
     """Two finite public bounds, lower below upper.
@@ -39,17 +43,17 @@ class Bounds:
 
 
 def _finite(bound: object, name: str) -> Fraction:
-    if isinstance(bound, bool):
-        raise InvalidQuery(f"bounds: {name} is {bound!r}, not a number; give a finite number")
     try:
-        number = Fraction(bound)  # type: ignore[arg-type]
+        if isinstance(bound, bool):
+            raise TypeError
+        number = Fraction(bound)  # type: ignore[call-overload]
     except (TypeError, ValueError, OverflowError):
         raise InvalidQuery(
             f"bounds: {name} is {bound!r}; give a finite number that is known without the data"
         ) from None
-    if abs(number) > Fraction(2) ** 1000:
-        raise InvalidQuery(f"bounds: {name} {bound} is beyond 1e301; give a tighter bound")
-    return number
+    if abs(number) > LARGEST:
+        raise InvalidQuery(f"bounds: {name} {bound} is beyond 1e300; give a tighter bound")
+    return Fraction(number)
 
 
 def cells_against_noise(strength: float, rows: int, degree: int = 1) -> Fraction:

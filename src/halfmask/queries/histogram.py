@@ -69,14 +69,18 @@ class Histogram:
     def expected(self, setting: Setting, price: Cost, rows: int) -> Expected:
         """Predict the error of each bin: that of the noise alone."""
         parts = fine(setting, cells=True)
-        return expected_noise(mechanism_for(setting.reach(parts, spread=True), price), Fraction(1, parts))
+        return expected_noise(
+            mechanism_for(setting.reach(parts, spread=True), price), Fraction(1, parts)
+        )
 
 
 def _edges(edges: Sequence[float]) -> tuple[float, ...]:
     try:
         numbers = tuple(float(edge) for edge in edges)
     except (TypeError, ValueError, OverflowError):
-        raise InvalidQuery(f"edges: {edges!r} are not numbers; give a list like [0, 10, 20]") from None
+        raise InvalidQuery(
+            f"edges: {edges!r} are not numbers; give a list like [0, 10, 20]"
+        ) from None
     if any(math.isnan(edge) for edge in numbers):
         raise InvalidQuery("edges: one is NaN; give rising numbers")
     return numbers

@@ -1,6 +1,6 @@
 """Two-sided sums: count, sum, mean and variance of one column from one price, unsplit.
 
-With a = (x - lower) / (upper - lower) in [0, 1], a row is cut into non-negative parts that sum to 1:
+With a = (x - lower) / (upper - lower) in [0, 1], a row is cut into parts from 0 to 1 that sum to 1:
 (1-a, a) for degree 1, ((1-a)^2, 2a(1-a), a^2) for degree 2 (Bernstein's polynomials). So one row
 moves the vector of sums by exactly 1 in L1, and the whole price buys noise for all of them.
 """
@@ -44,7 +44,7 @@ class Moments:
         return OnGrid(self.column, grid.lower, grid.upper, grid.log2_step, origin=grid.lower)
 
     def features(self, width: int) -> Features:
-        """Integer coefficients of each part over (1, p, v, v^2), each row's parts summing to W^d."""
+        """Each part over (1, p, v, v^2), in integers; the parts of a row sum to W^degree."""
         parts: Features = ((0, width, -1, 0), (0, 0, 1, 0))
         if self.degree == 2:
             parts = ((0, width**2, -2 * width, 1), (0, 0, 2 * width, -2), (0, 0, 0, 1))

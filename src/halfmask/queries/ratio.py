@@ -1,17 +1,17 @@
 """A ratio of noisy sums, with an interval that is honest about the noise in both."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from statistics import NormalDist
 from typing import ClassVar
 
 from halfmask.errors import InvalidQuery
 from halfmask.queries.grid import Bounds, to_float
 from halfmask.queries.prepared import Expected
+from halfmask.queries.tails import noise_half_width, within_noise
 
-__all__ = ["Linear", "Ratio", "Term", "checked", "noise_half_width"]
+__all__ = ["Linear", "Ratio", "Term", "checked"]
 
 MESH = 64
 """Points of [0, 1] at which membership in the interval is tried before bisection."""
@@ -77,13 +77,15 @@ class Ratio:
         def inside(theta: float) -> bool:
             far = abs(math.fsum(term.factor(theta) * term.noisy for term in self.terms))
             spread = [(abs(term.factor(theta)) * term.scale, term.gaussian) for term in self.terms]
-            return far <= noise_half_width(spread, tail)
+            return within_noise(far, spread, tail)
 
         points = sorted({self.theta, *(i / MESH for i in range(MESH + 1))})
         held = [point for point in points if inside(point)] or [self.theta]
         first, last = points.index(held[0]), points.index(held[-1])
         low = held[0] if first == 0 else _boundary(inside, points[first - 1], held[0])
-        high = held[-1] if last == len(points) - 1 else _boundary(inside, points[last + 1], held[-1])
+        high = (
+            held[-1] if last == len(points) - 1 else _boundary(inside, points[last + 1], held[-1])
+        )
         return self._at(low), self._at(high)
 
     def expected(self) -> Expected:
@@ -99,6 +101,7 @@ class Ratio:
 
 
 def checked(confidence: float) -> float:
+    """Refuse what is no confidence."""
     if not 0 < confidence < 1:
         raise InvalidQuery(f"confidence: {confidence} is not between 0 and 1; 0.95 is usual")
     return confidence
@@ -139,46 +142,3 @@ class Linear:
         low, high = self.interval()
         rmse = math.hypot(*(term.top * term.deviation for term in self.terms))
         return Expected(rmse, 0.0, high - low)
-
-
-def noise_half_width(spread: Sequence[tuple[float, bool]], tail: float) -> float:
-    """Return an h with P(|sum of the noises| > h) <= tail, from (scale, gaussian) pairs."""
-    normal = [scale for scale, gaussian in spread if gaussian]
-    laplace = [scale for scale, gaussian in spread if not gaussian and scale > 0]
-    if normal and laplace:  # each kind gets half of the tail (union bound)
-        return _normal_half_width(normal, tail / 2) + _laplace_half_width(laplace, tail / 2)
-    return _normal_half_width(normal, tail) if normal else _laplace_half_width(laplace, tail)
-
-
-def _normal_half_width(deviations: Sequence[float], tail: float) -> float:
-    return -NormalDist().inv_cdf(tail / 2) * math.hypot(*deviations)
-
-
-def _laplace_half_width(scales: Sequence[float], tail: float) -> float:
-    """Invert the tail of a sum of independent Laplace noises.
-
-    It is sum_i exp(-h/b_i) * prod_{j != i} b_i^2 / (b_i^2 - b_j^2), by partial fractions of the
-    characteristic function prod_i 1/(1 + b_i^2 t^2).
-    """
-    if not scales:
-        return 0.0
-    apart = _apart(scales)
-    weights = [math.prod(b * b / (b * b - c * c) for c in apart if c != b) for b in apart]
-
-    def beyond(h: float) -> float:
-        return math.fsum(w * math.exp(-h / b) for w, b in zip(weights, apart, strict=True))
-
-    low, high = 0.0, sum(apart) * (math.log(1 / tail) + 8)
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if beyond(middle) > tail else (low, middle)
-    return high
-
-
-def _apart(scales: Sequence[float]) -> list[float]:
-    """Raise scales until all differ by 1 % (partial fractions need it; more noise is safe)."""
-    apart: list[float] = []
-    least = max(scales) * 1e-4
-    for scale in sorted(scales):
-        apart.append(max(scale, least, apart[-1] * 1.01 if apart else 0.0))
-    return apart

@@ -7,7 +7,8 @@ from typing import ClassVar
 
 from halfmask.queries.grid import Bounds, to_float
 from halfmask.queries.prepared import Expected
-from halfmask.queries.ratio import Term, checked, noise_half_width
+from halfmask.queries.ratio import Term, checked
+from halfmask.queries.tails import noise_half_width
 
 __all__ = ["Spread"]
 

@@ -1,0 +1,53 @@
+"""How numbers are written: with the digits that the noise leaves, as text, HTML or a data frame."""
+
+import html
+from typing import Any
+
+from halfmask.errors import HalfmaskError
+
+__all__ = ["bracketed", "figure", "frame", "table"]
+
+
+def frame(rows: list[dict[str, Any]]) -> Any:
+    """Make a pandas data frame, where pandas is installed."""
+    try:
+        import pandas as pd
+    except ImportError:
+        raise HalfmaskError(
+            "to_frame: needs pandas, which is not installed; install it, or use to_dict()"
+        ) from None
+    return pd.DataFrame(rows)
+
+
+def bracketed(value: float, interval: tuple[float, float]) -> str:
+    """Write a value with its 95 % interval."""
+    low, high = interval
+    spread = (high - low) / 2
+    figures = [figure(number, spread) for number in (value, low, high)]
+    return f"{figures[0]} (95 %: {figures[1]} to {figures[2]})"
+
+
+def figure(number: float, spread: float) -> str:
+    """Write a number with the digits that the noise leaves: two of the spread."""
+    if number == 0 or spread == 0:
+        return f"{number:g}" if isinstance(number, float) else str(number)
+    if abs(number) >= 1e15 or 0 < spread < 1e-9:
+        return f"{number:.6g}"
+    digits = 1
+    while spread * 10**digits < 10 and digits < 12:
+        digits += 1
+    text = f"{number:,.{0 if spread >= 10 else digits}f}"
+    return text.replace(",", " ")
+
+
+def table(title: str, rows: list[tuple[str, str]], promise: str) -> str:
+    """Write a small HTML table; everything is escaped."""
+    cells = "".join(
+        f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
+        f"<td>{html.escape(shown)}</td></tr>"
+        for name, shown in rows
+    )
+    return (
+        f"<table><caption style='text-align:left'>{html.escape(title)}</caption>{cells}</table>"
+        f"<p><small>{html.escape(promise)}</small></p>"
+    )
