@@ -17,7 +17,7 @@ from halfmask.plan.predicates import (
     Predicate,
     col,
 )
-from halfmask.plan.reading import Reading, Scalar, instant, reading
+from halfmask.plan.reading import Reading, Scalar, instant, reading, scalar
 from halfmask.plan.schema import Column, Kind, Schema
 from halfmask.plan.tally import Bins, Features, Groups, Keys, OnGrid, Tally, UnitBound
 from halfmask.plan.where import where
@@ -46,5 +46,6 @@ __all__ = [
     "col",
     "instant",
     "reading",
+    "scalar",
     "where",
 ]

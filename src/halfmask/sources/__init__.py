@@ -1,1 +1,10 @@
-"""(being built)"""
+"""Sources: tables that answer tallies with exact integers, and nothing else.
+
+- `open_source`: a file, frame, array, dict or relation becomes a `Source`
+- `Source`: its public `schema` and `name`, `tally`, `close`
+"""
+
+from halfmask.sources.opening import open_source
+from halfmask.sources.table import Source
+
+__all__ = ["Source", "open_source"]

@@ -1,0 +1,66 @@
+"""The cells of a table as the emitter sees them: one alias for each column and reading it needs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from halfmask.plan import Reading, Schema
+from halfmask.sources.dialect import Dialect
+from halfmask.sources.grammar import read_text
+
+__all__ = ["Cells"]
+
+
+@dataclass
+class Cells:
+    """Collects what one plan reads, so that each cell is read once and unused columns never.
+
+    physical: an expression of the canonical type for each column name.
+    """
+
+    schema: Schema
+    physical: Mapping[str, str]
+    dialect: Dialect
+    _aliases: dict[str, str] = field(default_factory=dict)
+
+    def plain(self, name: str) -> str:
+        """Return the alias of a column in its own type."""
+        return self._alias(self.physical[name])
+
+    def read(self, name: str, reading: Reading) -> str:
+        """Return the alias of a column read in one way; a null where it does not read so."""
+        kind = self.schema.column(name).kind
+        cell = self.physical[name]
+        if kind == "unread":
+            return self._alias(read_text(reading, cell, self.dialect))
+        if reading == "real" and kind == "integer":
+            return self._alias(self.dialect.cast(cell, self.dialect.double))
+        if reading == "real" and kind == "boolean":
+            one, zero = self.dialect.number(1.0), self.dialect.number(0.0)
+            return self._alias(f"CASE WHEN {cell} THEN {one} WHEN NOT {cell} THEN {zero} END")
+        return self._alias(cell)
+
+    def is_missing(self, name: str, reading: Reading | None = None) -> str:
+        """Write the condition that a cell is missing, as it is or as read; never null itself."""
+        alias = self.plain(name) if reading is None else self.read(name, reading)
+        if self.schema.column(name).kind == "real":
+            return f"({alias} IS NULL OR {self.dialect.is_nan.format(alias)})"
+        return f"({alias} IS NULL)"
+
+    def without_nan(self, name: str, reading: Reading | None = None) -> str:
+        """Return a column, as it is or as read, with NaN as null and negative zero as zero."""
+        alias = self.plain(name) if reading is None else self.read(name, reading)
+        if self.schema.column(name).kind != "real":
+            return alias
+        zero = self.dialect.number(0.0)
+        return (
+            f"CASE WHEN {self.dialect.is_nan.format(alias)} THEN NULL "
+            f"WHEN {alias} = {zero} THEN {zero} ELSE {alias} END"
+        )
+
+    def select(self, table: str) -> str:
+        """Write the query of all cells asked for so far."""
+        listed = ", ".join(f"{cell} AS {alias}" for cell, alias in self._aliases.items())
+        return f"SELECT {listed or '1 AS r'} FROM {table}"
+
+    def _alias(self, cell: str) -> str:
+        return self._aliases.setdefault(cell, f"r{len(self._aliases)}")

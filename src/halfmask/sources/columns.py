@@ -1,0 +1,107 @@
+"""From an engine's column types to public kinds, and each column in the one type of its kind."""
+
+import re
+from collections.abc import Mapping
+
+from halfmask.errors import SourceError
+from halfmask.plan import Column, Kind, Reading, Schema
+from halfmask.sources.dialect import Dialect
+from halfmask.sources.grammar import read_text
+
+__all__ = ["canonical", "declared", "kind_of", "stated"]
+
+_KINDS: tuple[tuple[str, Kind], ...] = (
+    ("BOOLEAN", "boolean"),
+    ("U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|UINTEGER", "integer"),
+    ("FLOAT|DOUBLE|DECIMAL.*", "real"),
+    ("VARCHAR|ENUM.*|UUID|JSON", "text"),
+    ("DATE|TIMESTAMP.*", "time"),
+)
+
+
+def kind_of(engine_type: str) -> Kind | None:
+    """Return the kind of a DuckDB type; None where halfmask has no use for it (lists, blobs).
+
+    >>> kind_of("DECIMAL(18,3)"), kind_of("UBIGINT"), kind_of("INTEGER[]")
+    ('real', 'integer', None)
+    """
+    for pattern, kind in _KINDS:
+        if re.fullmatch(pattern, engine_type) and not engine_type.endswith("]"):
+            return kind
+    return None
+
+
+def declared(found: Mapping[str, Kind], schema: Schema | Mapping[str, Kind] | None) -> Schema:
+    """Return the schema of a table: what its types say, and over it what is declared."""
+    kinds = stated(schema)
+    base = Schema.of(dict(found))
+    for name in kinds:
+        base.column(name)
+    return Schema(tuple(Column(c.name, kinds.get(c.name, c.kind)) for c in base))
+
+
+def stated(schema: Schema | Mapping[str, Kind] | None) -> dict[str, Kind]:
+    """Return the declared kinds by name; SourceError names a kind that is none."""
+    if schema is None:
+        return {}
+    if isinstance(schema, Schema):
+        return {column.name: column.kind for column in schema}
+    if not isinstance(schema, Mapping):
+        raise SourceError(
+            f"schema: {schema!r} is no mapping; write names and kinds like {{'salary': 'real'}}"
+        )
+    return {column.name: column.kind for column in Schema.of(schema)}
+
+
+def canonical(name: str, kind: Kind, engine_type: str, cell: str, dialect: Dialect) -> str:
+    """Write a column in the type of its kind; SourceError if its type cannot be read so.
+
+    Integers keep their width. A decimal becomes the nearest double, through text where its digits
+    may be more than a double holds. Times are kept to the microsecond, in UTC.
+    """
+    found = kind_of(engine_type)
+    if found == "text":
+        text = cell if engine_type == "VARCHAR" else dialect.cast(cell, dialect.text)
+        return text if kind in ("text", "unread") else read_text(_reading(kind), text, dialect)
+    if kind == found or (kind == "real" and found in ("integer", "boolean")):
+        return _typed(kind, found, engine_type, cell, dialect)
+    if kind == "integer" and found == "real":
+        return _whole(cell, dialect)
+    if kind == "boolean" and found == "integer":
+        return f"CASE {cell} WHEN 1 THEN TRUE WHEN 0 THEN FALSE END"
+    raise SourceError(
+        f"schema: column {name!r} holds {found or engine_type} and cannot be read as {kind}; "
+        "leave it undeclared, or convert it in the table"
+    )
+
+
+def _reading(kind: Kind) -> Reading:
+    assert kind != "unread"  # noqa: S101
+    return kind
+
+
+def _typed(kind: Kind, found: Kind, engine_type: str, cell: str, dialect: Dialect) -> str:
+    if kind == "real" and found == "boolean":
+        one, zero = dialect.number(1.0), dialect.number(0.0)
+        return f"CASE WHEN {cell} THEN {one} WHEN NOT {cell} THEN {zero} END"
+    if kind == "real":
+        exact = not _is_wide(engine_type)
+        return dialect.cast(cell if exact else dialect.cast(cell, dialect.text), dialect.double)
+    if kind == "time" and engine_type == "TIMESTAMP WITH TIME ZONE":
+        return dialect.utc.format(cell)
+    if kind == "time" and engine_type != "TIMESTAMP":
+        return dialect.try_cast(cell, dialect.instant)
+    return cell
+
+
+def _is_wide(engine_type: str) -> bool:
+    """Whether a direct cast to double may round twice."""
+    digits = re.match(r"DECIMAL\((\d+)", engine_type)
+    return "HUGEINT" in engine_type or (digits is not None and int(digits[1]) > 15)
+
+
+def _whole(cell: str, dialect: Dialect) -> str:
+    double = dialect.cast(cell, dialect.double)
+    return dialect.try_cast(
+        f"CASE WHEN {double} = FLOOR({double}) THEN {double} END", dialect.integer
+    )

@@ -1,0 +1,93 @@
+"""The spellings of one SQL engine: everything that differs between engines, and all quoting."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from halfmask.plan import Reading
+
+__all__ = ["DUCKDB", "Dialect"]
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How an engine writes types, literals, names and the few functions that the emitter needs.
+
+    Templates take their arguments as ``{0}``, ``{1}``; another engine is another such table.
+    """
+
+    name: str
+    double: str
+    integer: str
+    wide: str
+    text: str
+    instant: str
+    boolean: str
+    quotes: tuple[str, str]
+    escapes: tuple[tuple[str, str], ...]
+    is_nan: str
+    full_match: str
+    attempt: str
+    digest: str
+    total: str
+    utc: str
+
+    def type_of(self, reading: Reading) -> str:
+        """Name the engine's type of a reading."""
+        return {
+            "real": self.double,
+            "integer": self.integer,
+            "text": self.text,
+            "time": self.instant,
+            "boolean": self.boolean,
+        }[reading]
+
+    def identifier(self, name: str) -> str:
+        """Quote a name."""
+        mark, doubled = self.quotes
+        return mark + name.replace(mark, doubled) + mark
+
+    def string(self, value: str) -> str:
+        """Write a text literal."""
+        for old, new in self.escapes:
+            value = value.replace(old, new)
+        return f"'{value}'"
+
+    def number(self, value: float) -> str:
+        """Write a double exactly: repr reads back as the same double."""
+        word = {"inf": "Infinity", "-inf": "-Infinity"}.get(repr(value), repr(value))
+        return f"CAST('{word}' AS {self.double})"
+
+    def whole(self, value: int) -> str:
+        """Write an integer of any size."""
+        return f"({value})" if value < 0 else str(value)
+
+    def moment(self, value: datetime) -> str:
+        """Write a time, to the microsecond."""
+        return f"CAST('{value.isoformat(sep=' ')}' AS {self.instant})"
+
+    def cast(self, expression: str, target: str) -> str:
+        """Convert where no value can fail."""
+        return f"CAST({expression} AS {target})"
+
+    def try_cast(self, expression: str, target: str) -> str:
+        """Convert, or null."""
+        return self.attempt.format(expression, target)
+
+
+DUCKDB = Dialect(
+    name="duckdb",
+    double="DOUBLE",
+    integer="BIGINT",
+    wide="HUGEINT",
+    text="VARCHAR",
+    instant="TIMESTAMP",
+    boolean="BOOLEAN",
+    quotes=('"', '""'),
+    escapes=(("'", "''"),),
+    is_nan="isnan({0})",
+    full_match="regexp_full_match({0}, {1})",
+    attempt="TRY_CAST({0} AS {1})",
+    digest="md5({0})",
+    total="SUM({0})",
+    utc="make_timestamp(epoch_us({0}))",
+)

@@ -1,0 +1,146 @@
+"""One tally as one SQL query: the only writer of queries that return integers.
+
+read, filter, put on the grid -> sums by key -> public groups; with a unit: public groups -> sums
+by unit and group -> scaled down to the bound -> sums by group. No value in any row can raise:
+every cast acts on values that are already clipped, or read by a grammar (safety by data flow, not
+by which branch of a CASE an engine evaluates), and sums are too wide to overflow.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from halfmask.plan import OnGrid, Tally, UnitBound
+from halfmask.sources.bound import bounded
+from halfmask.sources.cells import Cells
+from halfmask.sources.dialect import Dialect
+from halfmask.sources.filters import condition
+from halfmask.sources.groups import indexed, key_columns
+
+__all__ = ["Emission", "emit"]
+
+_MOMENTS = ("n", "p", "s", "q")
+"""Rows, values, sum of v, sum of v²: what the four coefficients of a feature multiply."""
+
+_NARROW = 2**31
+
+
+@dataclass(frozen=True)
+class Emission:
+    """A query, and how a row of it gives the features of the group whose index comes first."""
+
+    sql: str
+    moments: tuple[str, ...] | None
+
+    def features(self, tally: Tally, sums: Sequence[int | None]) -> tuple[int, ...]:
+        """Return the features of one group; the null sum of no rows is zero."""
+        whole = [total or 0 for total in sums]
+        if self.moments is None:
+            return tuple(whole)
+        found = dict(zip(self.moments, whole, strict=True))
+        return tuple(
+            sum(c * found.get(m, 0) for c, m in zip(feature, _MOMENTS, strict=True))
+            for feature in tally.features
+        )
+
+
+def emit(tally: Tally, cells: Cells, table: str, salt: str = "halfmask") -> Emission:
+    """Write the query of a tally that has been checked against the schema."""
+    used = _used(tally)
+    listed = [f"{key} AS k{i}" for i, key in enumerate(key_columns(tally.groups, cells))]
+    if set(used) & set("psq") and tally.value is not None:
+        listed.append(f"{_on_grid(tally.value, cells)} AS v")
+    if tally.unit is not None:
+        listed.append(f"{cells.without_nan(tally.unit.column)} AS u")
+    where = condition(tally.where, True, cells)
+    rows = f"SELECT {', '.join(listed) or '1 AS w'} FROM ({cells.select(table)}) c WHERE {where}"
+    if tally.unit is not None:
+        return Emission(_by_unit(tally, tally.unit, rows, used, cells, salt), None)
+    return Emission(_by_row(tally, rows, used, cells), used)
+
+
+def _used(tally: Tally) -> tuple[str, ...]:
+    columns = zip(*tally.features, strict=True)
+    return tuple(m for m, column in zip(_MOMENTS, columns, strict=True) if any(column)) or ("n",)
+
+
+def _on_grid(value: OnGrid, cells: Cells) -> str:
+    """floor(clip(x) / step) - origin; null where x is missing.
+
+    Both bounds are whole steps, so clipping first is exact. x * 2^-k is exact too: for k <= 0
+    nothing is lost; for k > 0, flooring first leaves the same floor and no denormal product.
+    """
+    number = cells.dialect.number
+    x = cells.read(value.column, "real")
+    step = 2.0**value.log2_step
+    low, high = number(value.lower * step), number(value.upper * step)
+    clipped = (
+        f"CASE WHEN {x} BETWEEN {low} AND {high} THEN {x} WHEN {x} < {low} THEN {low} "
+        f"WHEN {x} <= {number(float('inf'))} THEN {high} END"
+    )
+    if value.log2_step > 0:
+        clipped = f"FLOOR({clipped})"
+    scaled = f"({clipped}) * {number(2.0**-value.log2_step)}" if value.log2_step else clipped
+    whole = cells.dialect.cast(f"FLOOR({scaled})", cells.dialect.integer)
+    return f"{whole} - {cells.dialect.whole(value.origin)}" if value.origin else whole
+
+
+def _moments(tally: Tally, used: Sequence[str], dialect: Dialect) -> dict[str, str]:
+    narrow = tally.value is not None and tally.value.reach <= _NARROW
+    square = "v * v" if narrow else f"{dialect.cast('v', dialect.wide)} * v"
+    spelled = {
+        "n": "COUNT(*)",
+        "p": "COUNT(v)",
+        "s": dialect.total.format("v"),
+        "q": dialect.total.format(square),
+    }
+    return {moment: spelled[moment] for moment in used}
+
+
+def _by_row(tally: Tally, rows: str, used: Sequence[str], cells: Cells) -> str:
+    """Sum by what the rows show, and only then look for public groups: few rows are joined."""
+    moments = _moments(tally, used, cells.dialect)
+    listed = ", ".join(f"{sql} AS {moment}" for moment, sql in moments.items())
+    if not tally.groups:
+        return f"SELECT 0 AS g, {listed} FROM ({rows}) t"
+    keys = ", ".join(f"k{i}" for i in range(len(tally.groups)))
+    sums = f"SELECT {keys}, {listed} FROM ({rows}) t GROUP BY {keys}"
+    found = indexed(tally.groups, cells, sums, used)
+    totals = ", ".join(cells.dialect.total.format(moment) for moment in used)
+    return f"SELECT g, {totals} FROM ({found}) i WHERE g IS NOT NULL GROUP BY g"
+
+
+def _by_unit(
+    tally: Tally, bound: UnitBound, rows: str, used: Sequence[str], cells: Cells, salt: str
+) -> str:
+    dialect = cells.dialect
+    if tally.groups:
+        carried = ["u", "v"] if set(used) & set("psq") else ["u"]
+        rows = (
+            f"SELECT * FROM ({indexed(tally.groups, cells, rows, carried)}) i WHERE g IS NOT NULL"
+        )
+        keys = "u, g"
+    else:
+        keys = "u"
+    moments = _moments(tally, used, dialect)
+    if bound.once:
+        moments = {"n": "1"}
+    listed = ", ".join(
+        f"COALESCE({dialect.cast(sql, dialect.wide)}, 0) AS {moment}"
+        for moment, sql in moments.items()
+    )
+    group = "g" if tally.groups else "0 AS g"
+    sums = f"SELECT u, {group}, {listed} FROM ({rows}) t WHERE u IS NOT NULL GROUP BY {keys}"
+    features = ", ".join(
+        f"{_feature(feature, moments, dialect)} AS f{i}" for i, feature in enumerate(tally.features)
+    )
+    vectors = f"SELECT u, g, {features} FROM ({sums}) s"
+    return bounded(vectors, len(tally.features), tally, bound, dialect, salt)
+
+
+def _feature(feature: Sequence[int], moments: dict[str, str], dialect: Dialect) -> str:
+    terms = [
+        m if c == 1 else f"{dialect.whole(c)} * {m}"
+        for c, m in zip(feature, _MOMENTS, strict=True)
+        if c and m in moments
+    ]
+    return " + ".join(terms) or dialect.cast("0", dialect.wide)

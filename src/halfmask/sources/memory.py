@@ -1,0 +1,81 @@
+"""Vectors and Arrow tables as tables of the engine."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from halfmask.errors import SourceError
+from halfmask.plan import Kind, Schema
+from halfmask.sources.columns import canonical, declared, kind_of
+from halfmask.sources.dialect import DUCKDB
+from halfmask.sources.engine import Engine, memory_engine
+from halfmask.sources.frames import Vectors
+from halfmask.sources.table import Table
+
+__all__ = ["table_of_arrow", "table_of_vectors"]
+
+_UNREADABLE = "source: the table in memory cannot be read by the engine"
+
+
+def table_of_vectors(
+    name: str, vectors: Vectors, schema: Schema | Mapping[str, Kind] | None, threads: int | None
+) -> Table:
+    """Give the vectors to the engine: numbers in place, without a copy; text copied once."""
+    engine = memory_engine(threads)
+    parts: dict[str, Any] = {}
+    cells = {}
+    for i, (column, vector) in enumerate(vectors.items()):
+        parts[f"d{i}"] = vector.data
+        cells[column] = f"d{i}"
+        if vector.missing is not None:
+            parts[f"m{i}"] = vector.missing
+            cells[column] = f"CASE WHEN m{i} THEN NULL ELSE d{i} END"
+    engine.connection.register("given", parts)
+    table = "given"
+    if any(vector.data.dtype == object for vector in vectors.values()):
+        table = "held"
+        error = SourceError(_UNREADABLE)
+        engine.rows("CREATE TEMP TABLE held AS SELECT * FROM given", error)
+        engine.connection.unregister("given")
+    kinds: dict[str, Kind] = {column: vector.kind for column, vector in vectors.items()}
+    types = dict(engine.types(table, SourceError(_UNREADABLE)))
+    columns = {column: (cells[column], types[f"d{i}"]) for i, column in enumerate(vectors)}
+    return _table(name, declared(kinds, schema), columns, table, engine)
+
+
+def table_of_arrow(
+    name: str, arrow: Any, schema: Schema | Mapping[str, Kind] | None, threads: int | None
+) -> Table:
+    """Copy an Arrow table into the engine, which would else send it filters of another meaning.
+
+    (Arrow and the engine disagree on how NaN compares.)
+    """
+    names = list(arrow.column_names)
+    engine = memory_engine(threads)
+    engine.connection.register("given", arrow.rename_columns([f"d{i}" for i in range(len(names))]))
+    error = SourceError(_UNREADABLE)
+    found = [(given, kind_) for given, kind_ in engine.types("given", error) if kind_of(kind_)]
+    if not found:
+        raise SourceError("source: no column holds numbers, text, truth values or times")
+    listed = ", ".join(given for given, _ in found)
+    engine.rows(f"CREATE TEMP TABLE held AS SELECT {listed} FROM given", error)
+    engine.connection.unregister("given")
+    columns = {names[int(given[1:])]: (given, kind_) for given, kind_ in found}
+    kinds = {name: kind for name, (_, kind_) in columns.items() if (kind := kind_of(kind_))}
+    if len(columns) < len(found):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise SourceError(f"source: two columns are named {twice!r}; rename one of them")
+    return _table(name, declared(kinds, schema), columns, "held", engine)
+
+
+def _table(
+    name: str,
+    schema: Schema,
+    columns: Mapping[str, tuple[str, str]],
+    table: str,
+    engine: Engine,
+) -> Table:
+    physical = {}
+    for column in schema:
+        cell, kind_ = columns[column.name]
+        physical[column.name] = canonical(column.name, column.kind, kind_, cell, DUCKDB)
+    return Table(name, schema, physical, table, engine)

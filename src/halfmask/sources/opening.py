@@ -1,0 +1,115 @@
+"""`open_source`: everything that halfmask can read, told apart by type and file name alone."""
+
+import glob
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+
+from halfmask.errors import SourceError
+from halfmask.plan import Kind, Schema
+from halfmask.sources.columns import stated
+from halfmask.sources.csvfile import open_csv
+from halfmask.sources.frames import (
+    vectors_of_array,
+    vectors_of_dict,
+    vectors_of_pandas,
+    vectors_of_polars,
+)
+from halfmask.sources.memory import table_of_arrow, table_of_vectors
+from halfmask.sources.parquet import open_parquet, open_relation
+from halfmask.sources.table import Source
+
+__all__ = ["open_source"]
+
+_ACCEPTED = (
+    "a path to .csv, .csv.gz or .parquet, a pandas, polars or Arrow table, a NumPy array, a dict "
+    "of columns, or a DuckDB relation"
+)
+
+
+def open_source(
+    source: object,
+    schema: Schema | Mapping[str, Kind] | None = None,
+    *,
+    threads: int | None = None,
+) -> Source:
+    """Open a table; its names and kinds become public, its rows only through `tally`.
+
+    source: a path to a .csv, .csv.gz or .parquet file, a folder or pattern of Parquet files, a
+      pandas or polars frame, an Arrow table, an (n,) or (n, d) array, a dict of columns, or a
+      DuckDB relation.
+    schema: kinds of some or all columns, over those of the table's types.
+    threads: at most so many; by default all cores.
+
+    SourceError if there is no such file, its extension or type is unknown, two columns share a
+    name, or a column cannot be read as declared. Rows raise nothing.
+
+    >>> rows = open_source({"age": np.array([31.0, 47.0, np.nan])})
+    >>> rows.schema.column("age").kind
+    'real'
+    """
+    if isinstance(source, str | Path):
+        return _open_path(Path(source), schema, threads)
+    if isinstance(source, duckdb.DuckDBPyRelation):
+        return open_relation(source, schema, threads)
+    kinds = stated(schema)
+    if isinstance(source, np.ndarray):
+        return table_of_vectors("array", vectors_of_array(source, kinds), schema, threads)
+    if isinstance(source, Mapping):
+        return table_of_vectors("columns", vectors_of_dict(source, kinds), schema, threads)
+    return _open_frame(source, kinds, schema, threads)
+
+
+def _open_frame(
+    source: Any,
+    kinds: Mapping[str, Kind],
+    schema: Schema | Mapping[str, Kind] | None,
+    threads: int | None,
+) -> Source:
+    """Tell frames apart by the module of their type, which need not be installed."""
+    module, name = type(source).__module__.partition(".")[0], type(source).__name__
+    if module == "pandas" and name == "Series":
+        source, name = source.to_frame(source.name or "x0"), "DataFrame"
+    if module == "polars" and name == "Series":
+        source, name = source.to_frame(source.name or "x0"), "DataFrame"
+    match module, name:
+        case "pandas", "DataFrame":
+            vectors = vectors_of_pandas(source, kinds)
+            return table_of_vectors("pandas frame", vectors, schema, threads)
+        case "polars", "DataFrame":
+            vectors = vectors_of_polars(source, kinds)
+            return table_of_vectors("polars frame", vectors, schema, threads)
+        case "polars", "LazyFrame":
+            raise SourceError("source: a lazy frame has no rows yet; call .collect() first")
+        case "pyarrow", "Table":
+            return table_of_arrow("Arrow table", source, schema, threads)
+    raise SourceError(f"source: a {module}.{name} cannot be opened; give {_ACCEPTED}")
+
+
+def _open_path(
+    path: Path, schema: Schema | Mapping[str, Kind] | None, threads: int | None
+) -> Source:
+    if path.is_dir():
+        return open_parquet(
+            path.name, _listed(path, sorted(path.glob("**/*.parquet"))), schema, threads
+        )
+    if not path.exists() and glob.has_magic(str(path)):
+        found = [Path(match) for match in sorted(glob.glob(str(path), recursive=True))]
+        return open_parquet(path.name, _listed(path, found), schema, threads)
+    if not path.exists():
+        raise SourceError(f"source: there is no file {str(path)!r}; check the path")
+    name = path.name.lower()
+    if name.endswith((".csv", ".csv.gz")):
+        return open_csv(path.name, path.resolve(), schema, threads)
+    if name.endswith((".parquet", ".pq")):
+        return open_parquet(path.name, [path.resolve()], schema, threads)
+    raise SourceError(f"source: {path.name!r} has no known extension; give {_ACCEPTED}")
+
+
+def _listed(path: Path, found: list[Path]) -> list[Path]:
+    if not found or any(not match.name.lower().endswith((".parquet", ".pq")) for match in found):
+        raise SourceError(f"source: {str(path)!r} is no folder or pattern of Parquet files alone")
+    return [match.resolve() for match in found]

@@ -1,0 +1,99 @@
+"""One column in memory, as an engine can take it: a typed array and where it is missing."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfmask.plan import Kind, Reading
+from halfmask.sources.grammar import read_cell
+
+__all__ = ["Vector", "of_array", "of_cells", "of_scalars"]
+
+
+@dataclass(frozen=True)
+class Vector:
+    """A column: kind, data and, where the data cannot say it, a mask of missing cells."""
+
+    kind: Kind
+    data: NDArray[Any]
+    missing: NDArray[np.bool_] | None = None
+
+
+def of_array(
+    data: NDArray[Any], declared: Kind | None, missing: NDArray[np.bool_] | None = None
+) -> Vector | None:
+    """Return a NumPy column by its type; None for a type that halfmask has no use for.
+
+    Objects and strings are text, unless declared otherwise; a cell that is no text is missing.
+    """
+    kind = data.dtype.kind
+    if kind in "OUT":
+        return of_cells(data.tolist(), declared or "text", missing)
+    if isinstance(data, np.ma.MaskedArray):
+        missing, data = np.ma.getmaskarray(data), np.ma.getdata(data)
+    if kind == "M":
+        return Vector("time", data.astype("datetime64[us]"), missing)
+    if kind not in "biuf":
+        return None
+    data = data.astype(data.dtype.newbyteorder("="), copy=False)
+    if kind == "f" and data.dtype.itemsize not in (4, 8):
+        data = data.astype(np.float64)
+    return Vector("boolean" if kind == "b" else "real" if kind == "f" else "integer", data, missing)
+
+
+def of_cells(
+    cells: Iterable[object], kind: Kind, missing: NDArray[np.bool_] | None = None
+) -> Vector:
+    """Read Python objects as a declared kind; a cell that does not read so is missing."""
+    if kind == "unread":
+        return Vector("unread", _objects([read_cell("text", cell) for cell in cells]), missing)
+    read = [read_cell(kind, cell) for cell in cells]
+    if kind == "text":
+        return Vector(kind, _objects(read), missing)
+    filler, dtype = _FILLERS[kind]
+    absent = np.fromiter((cell is None for cell in read), bool, len(read))
+    data = np.array([filler if cell is None else cell for cell in read], dtype)
+    return Vector(kind, data, absent if missing is None else absent | missing)
+
+
+def of_scalars(cells: Iterable[object]) -> Vector:
+    """Write bare Python values as text that each query reads as the kind it needs.
+
+    A list has no type, and none is guessed from its values.
+    """
+    return Vector("unread", _objects([_spelled(cell) for cell in cells]))
+
+
+def _spelled(cell: object) -> str | None:
+    if isinstance(cell, str):
+        text = read_cell("text", cell)
+        return text if isinstance(text, str) else None
+    truth = read_cell("boolean", cell)
+    if truth is not None:
+        return "true" if truth else "false"
+    moment = read_cell("time", cell)
+    if moment is not None:
+        return str(moment)
+    number = read_cell("integer", cell)
+    return str(number) if number is not None else _number(read_cell("real", cell))
+
+
+def _number(value: object) -> str | None:
+    return None if value is None else repr(value)
+
+
+def _objects(cells: list[object] | list[str | None]) -> NDArray[Any]:
+    data = np.empty(len(cells), dtype=object)
+    data[:] = cells
+    return data
+
+
+_FILLERS: dict[Reading, tuple[object, str]] = {
+    "real": (0.0, "float64"),
+    "integer": (0, "int64"),
+    "boolean": (False, "bool"),
+    "time": ("1970-01-01", "datetime64[us]"),
+}
