@@ -6,14 +6,9 @@ categorical, permutation, below
 """
 
 from halfmask.noise.bernoulli import bernoulli_exp
+from halfmask.noise.choice import below, categorical, permutation
+from halfmask.noise.gaussian import discrete_gaussian, rounded_gaussian
 from halfmask.noise.laplace import discrete_laplace, geometric, rounded_laplace
-from halfmask.noise.naive import (
-    below,
-    categorical,
-    discrete_gaussian,
-    permutation,
-    rounded_gaussian,
-)
 from halfmask.noise.words import Words, secure_words, seeded_words
 
 __all__ = [

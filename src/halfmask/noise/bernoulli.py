@@ -15,22 +15,24 @@ __all__ = ["WORD_BITS", "bernoulli_exp", "coins", "falls_below"]
 WORD_BITS = 64
 
 
-def falls_below(u: int, bits: int, x: Fraction, words: Words) -> bool:
-    """Whether V < exp(-x) for the uniform V that starts with these bits: reads words until sure.
+def falls_below(
+    u: int, bits: int, x: Fraction, words: Words, factor: Fraction = Fraction(1)
+) -> bool:
+    """Whether V < factor exp(-x) for the uniform V that starts with these bits: reads until sure.
 
-    Sure means: exp(-x) does not lie inside (u, u + 1) / 2^bits.
+    Sure means: factor exp(-x) does not lie inside (u, u + 1) / 2^bits.
     """
-    while (answer := _side(u, bits, x)) is None:
+    while (answer := _side(u, bits, x, factor)) is None:
         u, bits = u << WORD_BITS | int(words.words(1)[0]), bits + WORD_BITS
     return answer
 
 
-def _side(u: int, bits: int, x: Fraction) -> bool | None:
-    """True if u + 1 <= 2^bits exp(-x), False if u >= it, None if it lies between."""
+def _side(u: int, bits: int, x: Fraction, factor: Fraction) -> bool | None:
+    """True if u + 1 <= 2^bits factor exp(-x), False if u >= it, None if it lies between."""
     more = 8
     while True:
-        lower, upper = exp_minus(x, bits + more)
-        low, high = u << more, (u + 1) << more
+        lower, upper = (factor.numerator * end for end in exp_minus(x, bits + more))
+        low, high = (factor.denominator * end << more for end in (u, u + 1))
         if high <= lower:
             return True
         if low >= upper:
