@@ -1,0 +1,68 @@
+"""The `halfmask` command: its parts, its version, and how it fails."""
+
+import sys
+from typing import Annotated, Any
+
+import click
+import typer
+from typer.core import TyperGroup
+
+from halfmask.cli.init_command import init
+from halfmask.cli.ledger_commands import show, verify
+from halfmask.cli.plan_commands import check, cost, run
+from halfmask.cli.show import visible
+from halfmask.errors import HalfmaskError
+from halfmask.version import __version__
+
+__all__ = ["app", "main"]
+
+
+class _Plainly(TyperGroup):
+    """Commands whose refusals are one paragraph on standard error, and exit code 1."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; never show a traceback for what is refused on purpose."""
+        try:
+            return super().invoke(ctx)
+        except HalfmaskError as problem:
+            print(f"halfmask: {visible(problem)}", file=sys.stderr)
+            raise typer.Exit(1) from None
+
+
+app = typer.Typer(
+    cls=_Plainly,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Private statistics of a table about people, from a release plan.",
+)
+ledger = typer.Typer(no_args_is_help=True, help="Read a ledger: what was spent, and by whom.")
+for command in (init, check, cost, run):
+    app.command()(command)
+for command in (show, verify):
+    ledger.command()(command)
+app.add_typer(ledger, name="ledger")
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"halfmask {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Show the version.", is_eager=True, callback=_show_version),
+    ] = False,
+) -> None:
+    """Private statistics of a table about people, from a release plan."""
+    for stream in (sys.stdout, sys.stderr):  # an answer that was paid for must be printable
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def main() -> None:
+    """Run the command."""
+    app()

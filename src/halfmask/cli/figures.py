@@ -1,0 +1,67 @@
+"""The numbers of an answer as flat rows: one for each part, group and bin."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from halfmask.privacy import Cost
+from halfmask.release import GroupedRelease, Release
+
+__all__ = ["Answer", "Figure", "figures"]
+
+Answer = Release | GroupedRelease | Mapping[str, Release | GroupedRelease]
+"""What one ask returns."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One number: where it belongs, the value, its 95 % interval, the price of its ask."""
+
+    release: str
+    part: str
+    key: str
+    bin: str
+    value: float
+    low: float
+    high: float
+    cost: Cost
+
+    @property
+    def of(self) -> str:
+        """Part, group and bin in one text."""
+        return ", ".join(filter(None, (self.part, self.key, self.bin)))
+
+
+def figures(name: str, answer: Answer, part: str = "") -> Iterator[Figure]:
+    """List the numbers of an answer in the order in which they were asked."""
+    if isinstance(answer, GroupedRelease):
+        for release in answer.releases:
+            key = "(missing)" if release.key is None else str(release.key)
+            yield from _cells(name, part, key, release)
+    elif isinstance(answer, Release):
+        yield from _cells(name, part, "", answer)
+    else:
+        for inner, one in answer.items():
+            yield from figures(name, one, inner)
+
+
+def _cells(name: str, part: str, key: str, release: Release) -> Iterator[Figure]:
+    value, interval = release.value, release.interval()
+    if not isinstance(value, tuple):
+        low, high = interval
+        yield Figure(name, part, key, "", value, low, high, release.cost)
+        return
+    edges: Any = getattr(release.query, "edges", None) or range(len(value) + 1)
+    for bin_edges, one, (low, high) in zip(pairwise(edges), value, interval, strict=True):
+        yield Figure(name, part, key, _bin(*bin_edges), one, low, high, release.cost)
+
+
+def _bin(low: float, high: float) -> str:
+    if low == float("-inf"):
+        return "all" if high == float("inf") else f"below {_edge(high)}"
+    return f"{_edge(low)} or more" if high == float("inf") else f"{_edge(low)} to {_edge(high)}"
+
+
+def _edge(edge: float) -> str:
+    return f"{edge:,.15g}".replace(",", " ")

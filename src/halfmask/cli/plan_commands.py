@@ -1,0 +1,143 @@
+"""The commands that work on a plan: check, cost, run."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from halfmask.cli.figures import Answer
+from halfmask.cli.planfile import Ask, Document, Plan, read_plan
+from halfmask.cli.publish import check_writable, print_answers, write_csv, write_json
+from halfmask.cli.session import foresee, open_plan, pay_on_paper, take_ledger, total
+from halfmask.cli.show import say, table, working
+from halfmask.curator import Curator
+from halfmask.rendering import figure
+
+__all__ = ["check", "cost", "run"]
+
+PlanPath = Annotated[Path, typer.Argument(metavar="PLAN", help="The plan, a TOML file.")]
+
+
+def check(path: PlanPath) -> None:
+    """Check a plan against the table's columns: reads no row, spends nothing."""
+    plan = read_plan(Document.read(path))
+    with open_plan(plan) as curator:
+        foresee(plan, curator)
+        pay_on_paper(plan, curator.ledger)
+        _introduce(plan, curator)
+        rows = [
+            (ask.name if line == 0 else "", words, _beside(ask), ask.price if line == 0 else "")
+            for ask in plan.asks
+            for line, words in enumerate(_asked(ask))
+        ]
+        table(("release", "asks", "of which rows", "price"), rows)
+        _sum_up(plan, curator)
+    say("No row was read and nothing was spent.")
+
+
+def cost(path: PlanPath) -> None:
+    """Show what a plan costs, what is left, and the errors to expect: reads no row."""
+    plan = read_plan(Document.read(path))
+    with open_plan(plan) as curator:
+        foreseen = foresee(plan, curator)
+        rows = [
+            (ask.name if line == 0 else "", name, ask.price if line == 0 else "", *_error(ask, one))
+            for ask, previews in foreseen
+            for line, (name, one) in enumerate(previews.items())
+        ]
+        headers = ("release", "of", "price", "expected error", "95 % interval")
+        table(headers, rows)
+        say(*_assumptions(foreseen))
+        _sum_up(plan, curator)
+        pay_on_paper(plan, curator.ledger)
+
+
+def run(
+    path: PlanPath,
+    json: Annotated[
+        Path | None, typer.Option(help="Write the releases, with all they tell, to this file.")
+    ] = None,
+    csv: Annotated[
+        Path | None, typer.Option(help="Write the numbers, one a line, to this file.")
+    ] = None,
+    actor: Annotated[
+        str | None, typer.Option(help="Who asks, for the ledger; your login name if left out.")
+    ] = None,
+) -> None:
+    """Answer a plan: all or nothing is checked first; then each release is paid for and read."""
+    plan = read_plan(Document.read(path))
+    check_writable(json)
+    check_writable(csv)
+    with open_plan(plan) as checked:
+        foresee(plan, checked)
+        pay_on_paper(plan, checked.ledger)
+        curator = replace(checked, ledger=take_ledger(plan))
+        answers: dict[str, Answer] = {}
+        try:
+            _ask_all(plan, curator, answers, actor)
+        finally:  # what was paid for is shown, whatever stopped the rest
+            if answers:
+                print_answers(answers)
+                _promise(plan, curator, len(answers))
+            if answers and json:
+                write_json(json, answers, path, curator)
+            if answers and csv:
+                write_csv(csv, answers)
+
+
+def _ask_all(plan: Plan, curator: Curator, answers: dict[str, Answer], actor: str | None) -> None:
+    with working(len(plan.asks)) as step:
+        for ask in plan.asks:
+            step(ask.name)
+            answers[ask.name] = curator.ask(ask.query, actor=actor, **ask.options)
+
+
+def _introduce(plan: Plan, curator: Curator) -> None:
+    count = "1 release" if len(plan.asks) == 1 else f"{len(plan.asks)} releases"
+    say(f"{plan.document.path}: {count} of {curator.source.name}; protected: {_whom(curator)}")
+
+
+def _promise(plan: Plan, curator: Curator, answered: int) -> None:
+    whole = total(plan.asks[:answered], curator.ledger)
+    say(f"The promise: {whole} in all, for {_whom(curator)}.", _left(plan, curator))
+
+
+def _whom(curator: Curator) -> str:
+    return curator.unit.describe()
+
+
+def _sum_up(plan: Plan, curator: Curator) -> None:
+    say(f"In all: {total(plan.asks, curator.ledger)}. {_left(plan, curator)}")
+
+
+def _left(plan: Plan, curator: Curator) -> str:
+    place = plan.budget.ledger or "in memory: each run starts anew"
+    return f"Left: {curator.remaining} of {curator.ledger.budget} ({place})."
+
+
+def _asked(ask: Ask) -> list[str]:
+    return [f"{name} = {one!r}" if name else repr(one) for name, one in ask.questions.items()]
+
+
+def _beside(ask: Ask) -> str:
+    by = [f"by {ask.by.column} (keys: {ask.by.size})"] if ask.by else []
+    where = [f"where {ask.where}"] if ask.where else []
+    return " ".join(by + where) or "all"
+
+
+def _assumptions(foreseen: list[tuple[Ask, dict[str, Any]]]) -> list[str]:
+    if any(ask.rows is None for ask, _ in foreseen):
+        return ["Say `rows = 1000` (your public guess) under [table] to see the errors to expect."]
+    assumed = sorted({one.assuming for _, previews in foreseen for one in previews.values()} - {""})
+    assuming = f", assuming {'; '.join(assumed)}" if assumed else ""
+    return [f"Expected errors are root mean squares{assuming}."]
+
+
+def _error(ask: Ask, preview: Any) -> tuple[str, str]:
+    if ask.rows is None:
+        return "", ""
+    return (
+        figure(preview.rmse, preview.rmse),
+        f"{figure(preview.interval_width, preview.rmse)} wide",
+    )

@@ -1,0 +1,23 @@
+"""The plan file: TOML text becomes frozen objects, and what is wrong is told by line and key.
+
+- `read_plan`: a `Document` becomes a `Plan`: its `Table`, its `Budget`, its `Ask`s
+- `Document`: the text and its places
+- `QUERIES`: the queries that a plan can name, built from the public query classes
+- `PLACEHOLDER`: what is still to be filled in by a person
+"""
+
+from halfmask.cli.planfile.document import Document
+from halfmask.cli.planfile.kinds import QUERIES
+from halfmask.cli.planfile.plan import Ask, Budget, Plan, Table, read_plan
+from halfmask.cli.planfile.section import PLACEHOLDER
+
+__all__ = [
+    "PLACEHOLDER",
+    "QUERIES",
+    "Ask",
+    "Budget",
+    "Document",
+    "Plan",
+    "Table",
+    "read_plan",
+]

@@ -1,0 +1,213 @@
+"""A release plan: TOML text becomes frozen objects that name what will be asked. Reads no row."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from halfmask.cli.planfile.document import Document, Place
+from halfmask.cli.planfile.kinds import Question, question
+from halfmask.cli.planfile.section import AMOUNT, FLAG, LIST, TABLE, TEXT, WHOLE, Form, Section
+from halfmask.plan import Keys, where
+from halfmask.privacy import GDP, ZCDP, Approximate, Cost, Pure
+
+__all__ = ["Ask", "Budget", "Plan", "Table", "read_plan"]
+
+_MONEY = ("epsilon", "delta", "rho", "mu")
+_CURRENCIES: Mapping[frozenset[str], type[Cost]] = {
+    frozenset({"epsilon"}): Pure,
+    frozenset({"epsilon", "delta"}): Approximate,
+    frozenset({"rho"}): ZCDP,
+    frozenset({"mu"}): GDP,
+}
+
+
+@dataclass(frozen=True)
+class Table:
+    """Where the rows are, and whom the promise protects: the arguments of `hm.open`."""
+
+    source: Path
+    options: Mapping[str, Any]
+    rows: int | None
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What may be spent: a price, a ledger that holds one, or both for a ledger to be made."""
+
+    cost: Cost | None
+    ledger: Path | None
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One [[release]]: the arguments of one `Curator.ask`.
+
+    questions: by name; a single one has the name "".
+    rows: the public guess of how many rows there are, in each group.
+    values: the keys as written, to name the one that is refused.
+    """
+
+    name: str
+    place: Place
+    questions: Mapping[str, Question]
+    price: Cost
+    where: str | None
+    by: Keys | None
+    shares: Mapping[str, Any] | None
+    rows: int | None
+    values: Mapping[str, Any] = field(repr=False)
+
+    @property
+    def query(self) -> Question | Mapping[str, Question]:
+        """What is asked: one query, or several by name."""
+        return self.questions.get("", self.questions)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The other arguments that `ask` and `preview` share."""
+        return {**vars(self.price), "where": self.where, "by": self.by, "shares": self.shares}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A whole plan."""
+
+    document: Document
+    table: Table
+    budget: Budget
+    asks: tuple[Ask, ...]
+
+
+def read_plan(document: Document) -> Plan:
+    """Read a plan; InvalidQuery names the file, line and key of what is wrong, and the fix."""
+    top = Section(document, (), document.parse())
+    top.only("table", "budget", "release")
+    table = _table(top)
+    return Plan(document, table, _budget(top), _asks(top, table.rows))
+
+
+def _table(top: Section) -> Table:
+    top.need("table", TABLE)
+    table = top.inside("table")
+    options: dict[str, Form[Any]] = {
+        "unit": TEXT,
+        "rows_per_unit": WHOLE,
+        "groups_per_unit": WHOLE,
+        "relation": TEXT,
+    }
+    table.only("source", "rows", "schema", *options)
+    given: dict[str, Any] = {
+        key: table.need(key, form) for key, form in options.items() if key in table.values
+    }
+    schema = table.inside("schema")
+    if schema.values:
+        given["schema"] = {name: schema.need(name, TEXT) for name in schema.values}
+    source = document_path(top.document, table.need("source", TEXT))
+    return Table(source, given, _rows(table))
+
+
+def _budget(top: Section) -> Budget:
+    top.need("budget", TABLE)
+    budget = top.inside("budget")
+    budget.only("ledger", *_MONEY)
+    ledger = budget.get("ledger", TEXT)
+    cost = None if ledger and set(budget.values) == {"ledger"} else _price(budget)
+    return Budget(cost, document_path(top.document, ledger) if ledger else None)
+
+
+def _asks(top: Section, rows: int | None) -> tuple[Ask, ...]:
+    releases = top.need("release", LIST) if "release" in top.values else []
+    if not releases:
+        raise top.refusal(None, "nothing is asked; add a [[release]] table")
+    sections = [
+        Section(top.document, ("release", number), values)
+        for number, values in enumerate(releases, start=1)
+    ]
+    asks = tuple(_ask(section, rows) for section in sections)
+    seen: set[str] = set()
+    for section, ask in zip(sections, asks, strict=True):
+        if ask.name in seen:
+            raise section.refusal("name", f"two releases are named {ask.name!r}; rename one")
+        seen.add(ask.name)
+    return asks
+
+
+def _ask(release: Section, rows: int | None) -> Ask:
+    name = release.need("name", TEXT)
+    beside = ("name", "where", "by", "rows", *_MONEY)
+    if "queries" in release.values:
+        release.only("queries", "shares", *beside)
+        questions = _questions(release.inside("queries"))
+    else:
+        questions = {"": question(release, *beside)}
+    by = _keys(release.inside("by")) if "by" in release.values else None
+    guess = None if rows is None else max(1, rows // (by.size if by else 1))
+    return Ask(
+        name=name,
+        place=release.place,
+        questions=questions,
+        price=_price(release),
+        where=_filter(release),
+        by=by,
+        shares=_shares(release),
+        rows=_rows(release) or guess,
+        values=release.values,
+    )
+
+
+def _questions(queries: Section) -> dict[str, Question]:
+    if not queries.values:
+        raise queries.refusal(None, 'no query is named; add one, such as n = { query = "count" }')
+    for name in queries.values:
+        queries.need(name, TABLE)
+    return {name: question(queries.inside(name)) for name in queries.values}
+
+
+def _shares(release: Section) -> dict[str, Any] | None:
+    shares = release.inside("shares")
+    return {name: shares.need(name, AMOUNT) for name in shares.values} or None
+
+
+def _keys(by: Section) -> Keys:
+    by.only("column", "keys", "missing")
+    values = [*by.need("keys", LIST)]
+    if by.get("missing", FLAG):
+        values.append(None)  # TOML has no null: rows without a key are asked for by name
+    with by.document.naming(by.place, by.values):
+        return Keys(by.need("column", TEXT), values)
+
+
+def _filter(release: Section) -> str | None:
+    text = release.get("where", TEXT)
+    if text is not None:
+        with release.document.naming(release.place, release.values):
+            where(text)
+    return text
+
+
+def _rows(section: Section) -> int | None:
+    rows = section.get("rows", WHOLE)
+    if rows is not None and rows < 1:
+        raise section.refusal("rows", f"{rows} rows cannot be supposed; give 1 or more")
+    return rows
+
+
+def _price(section: Section) -> Cost:
+    given = {key: section.need(key, AMOUNT) for key in _MONEY if key in section.values}
+    if given.get("delta") in (0, "0"):
+        del given["delta"]  # no delta, no approximation
+    kind = _CURRENCIES.get(frozenset(given))
+    if kind is None:
+        raise section.refusal(
+            next(reversed(given), None),
+            f"{' and '.join(given) or 'no price'} given; give one of epsilon, rho or mu "
+            "(delta only beside epsilon), such as `epsilon = 0.5`",
+        )
+    with section.document.naming(section.place, section.values):
+        return kind(**given)
+
+
+def document_path(document: Document, name: str) -> Path:
+    """Find a file that a plan names: relative names start from the plan's own folder."""
+    return document.path.parent / Path(name).expanduser()

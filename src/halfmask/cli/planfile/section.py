@@ -1,0 +1,114 @@
+"""One table of a plan: each key read once, in the form that it must have."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, Generic, TypeVar
+
+from halfmask.cli.planfile.document import Document, Place
+from halfmask.errors import InvalidQuery
+
+__all__ = [
+    "AMOUNT",
+    "FLAG",
+    "LIST",
+    "NUMBER",
+    "NUMBERS",
+    "PLACEHOLDER",
+    "TABLE",
+    "TEXT",
+    "WHOLE",
+    "Form",
+    "Section",
+]
+
+PLACEHOLDER = "?"
+"""What `halfmask init` writes where only a person can know the value."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Form(Generic[T]):
+    """What a value must be: in words, an example, and the test."""
+
+    words: str
+    example: str
+    fits: Callable[[object], bool]
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _filled(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+TEXT: Form[str] = Form("a text in quotes", '"age"', _filled)
+NUMBER: Form[float] = Form("a number", "100", _number)
+WHOLE: Form[int] = Form("a whole number", "1", lambda v: _number(v) and isinstance(v, int))
+AMOUNT: Form[Any] = Form("a number", '0.5 or "1/3"', lambda v: _number(v) or _filled(v))
+FLAG: Form[bool] = Form("true or false", "true", lambda v: isinstance(v, bool))
+LIST: Form[list[Any]] = Form("a list", '["ops", "r&d"]', lambda v: isinstance(v, list))
+NUMBERS: Form[list[float]] = Form(
+    "a list of numbers", "[0, 10, 20]", lambda v: isinstance(v, list) and all(map(_number, v))
+)
+TABLE: Form[dict[str, Any]] = Form(
+    "a table", '{ column = "dept", keys = ["ops"] }', lambda v: isinstance(v, dict)
+)
+
+_KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+_KINDS |= {list: "a list", dict: "a table"}
+
+
+@dataclass(frozen=True)
+class Section:
+    """The keys and values of one table, and where they stand."""
+
+    document: Document
+    place: Place
+    values: Mapping[str, Any]
+
+    def need(self, key: str, form: Form[T]) -> T:
+        """Return a value that must be there."""
+        if key not in self.values:
+            raise self.refusal(None, f"{key} is missing; add a line like `{key} = {form.example}`")
+        return self._formed(key, form)
+
+    def get(self, key: str, form: Form[T], default: T | None = None) -> T | None:
+        """Return a value, or the default where the key is left out."""
+        return self._formed(key, form) if key in self.values else default
+
+    def inside(self, key: str) -> "Section":
+        """Return the table under a key; one without keys where it is left out."""
+        values = self._formed(key, TABLE) if key in self.values else {}
+        return Section(self.document, (*self.place, key), values)
+
+    def only(self, *known: str) -> None:
+        """Refuse a key that is not known, and name the nearest one that is."""
+        for key in self.values:
+            if key not in known:
+                near = get_close_matches(key, known, n=1, cutoff=0.5)
+                advice = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
+                raise self.refusal(key, f"unknown key {key!r}; {advice}")
+
+    def refusal(self, key: str | None, problem: object) -> InvalidQuery:
+        """Make an error that names this table, or one of its keys."""
+        return self.document.refusal((*self.place, *([key] if key else [])), problem)
+
+    def _formed(self, key: str, form: Form[T]) -> T:
+        value = self.values[key]
+        if value == PLACEHOLDER or (isinstance(value, list) and PLACEHOLDER in value):
+            raise self.refusal(
+                key,
+                f'"{PLACEHOLDER}" is still to be filled in: {form.words} that is known without '
+                f"looking at the rows, such as {form.example}",
+            )
+        if not form.fits(value):
+            given = "an empty text" if value == "" else _KINDS.get(type(value), "a date or time")
+            raise self.refusal(
+                key, f"{form.words} is needed, and {given} is given; write {form.example}"
+            )
+        found: T = value
+        return found
