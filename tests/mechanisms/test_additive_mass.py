@@ -9,7 +9,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp, mpf
 
-SMALL_SCALES = [Fraction(1, 1000), 0.11, 0.4, 0.999, 1, 1.5, Fraction(22, 3), 63.9, 64, 1000.3]
+SMALL_SCALES = [
+    Fraction(1, 1000),
+    0.11,
+    0.4,
+    0.999,
+    1,
+    1.5,
+    Fraction(22, 3),
+    31.9,
+    32,
+    63.9,
+    1000.3,
+]
 
 
 @pytest.mark.parametrize("scale", SMALL_SCALES)

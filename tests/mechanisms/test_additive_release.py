@@ -55,7 +55,7 @@ def test_release_of_huge_values_is_exact_and_repeats_with_a_seed(member):
     assert first != mechanism.release(values, seeded_words(8))
     assert all(type(value) is int for value in first)
     noise = [value - int(exact) for value, exact in zip(first, values, strict=True)]
-    assert noise == list(mechanism.release([0] * 5, seeded_words(7)))
+    assert noise == mechanism._draw(5, seeded_words(7)).tolist()
     assert mechanism.release([]) == ()
 
 
@@ -126,6 +126,10 @@ def test_a_price_that_the_noise_does_not_meet_is_refused():
         RoundedGaussian(1, 10, Approximate(0.1, 1e-9))
     with pytest.raises(InvalidQuery, match=r"^price: .*Approximate"):
         RoundedGaussian(1, 1, Pure(1))
+    with pytest.raises(InvalidQuery, match=r"^price: .*Approximate"):
+        RoundedGaussian.for_approximate(1, Pure(1))
+    with pytest.raises(InvalidQuery, match=r"^delta: 0 "):
+        RoundedGaussian.for_approximate(1, Approximate(1, 0))
 
 
 @given(squared=st.integers(1, 10**12), loss=st.fractions(Fraction(1, 1000), 100))

@@ -68,5 +68,9 @@ def root_up(square: Fraction) -> Fraction:
 
 
 def figure(scale: Fraction) -> str:
-    """Write a scale: in full when it is an integer, else to six digits."""
-    return str(scale) if scale.denominator == 1 else f"{float(scale):.6g}"
+    """Write a scale: in full when it is an integer or large, else to six digits.
+
+    >>> figure(Fraction(200000)), figure(Fraction(1, 3))
+    ('200000', '0.333333')
+    """
+    return f"{float(scale):.6g}" if scale.denominator > 1 and scale < 10**6 else str(round(scale))

@@ -22,6 +22,7 @@ class DiscreteLaplace(Additive):
     """Add discrete Laplace noise, P(k) ∝ exp(-|k|/scale), to each integer.
 
     Privacy: epsilon-DP with scale = sensitivity/epsilon. [Ghosh, Roughgarden & Sundararajan 2012]
+    In a vector every grid step of L1 distance changes log P by at most 1/scale.
 
     Attributes:
         sensitivity: the most by which one unit can change the vector in L1, in grid steps.

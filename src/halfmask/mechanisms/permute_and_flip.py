@@ -48,9 +48,10 @@ class PermuteAndFlip(Selection):
         heads = np.arange(len(gaps))
         for bit in reversed(range(most)):
             risky = ((shortfall[heads] >> bit) & 1).astype(bool)
-            keep = ~risky
-            keep[risky] = bernoulli_exp(2**bit / self.scale, int(risky.sum()), words)
-            heads = heads[keep]
+            if risky.any():
+                keep = ~risky
+                keep[risky] = bernoulli_exp(2**bit / self.scale, int(risky.sum()), words)
+                heads = heads[keep]
         return int(heads[below(len(heads), 1, words)[0]])
 
     def _log_mass(self, losses: NDArray[np.float64]) -> NDArray[np.float64]:

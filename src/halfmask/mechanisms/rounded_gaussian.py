@@ -54,8 +54,11 @@ class RoundedGaussian(Additive):
         object.__setattr__(self, "mu", GDP(mu).mu)
         object.__setattr__(self, "price", price)
         drawable(self.scale, "mu")
-        if price is not None:
-            self._check(price)
+        if price is not None and self.mu > _largest_mu(price):
+            raise InvalidQuery(
+                f"price: noise of mu {float(self.mu):g} costs more than {price}; "
+                "fit the noise to the price with RoundedGaussian.for_approximate"
+            )
 
     @classmethod
     def for_approximate(cls, sensitivity_squared: SupportsIndex, price: Approximate) -> Self:
@@ -66,16 +69,7 @@ class RoundedGaussian(Additive):
         >>> RoundedGaussian.for_approximate(100, Approximate(1, 1e-6)).law
         'rounded Gaussian, sigma 42.2468'
         """
-        return cls(sensitivity_squared, price.largest_gdp().mu, price)
-
-    def _check(self, price: Approximate) -> None:
-        if not isinstance(price, Approximate):
-            raise InvalidQuery(f"price: {price} given; give an Approximate(epsilon, delta)")
-        if self.mu > price.largest_gdp().mu:
-            raise InvalidQuery(
-                f"price: noise of mu {float(self.mu):g} costs more than {price}; "
-                "fit the noise to the price with RoundedGaussian.for_approximate"
-            )
+        return cls(sensitivity_squared, _largest_mu(price), price)
 
     @property
     def cost(self) -> GDP | Approximate:
@@ -128,3 +122,10 @@ class RoundedGaussian(Additive):
 
     def _guess(self, miss: float) -> float:
         return -float(self.scale) * NormalDist().inv_cdf(miss / 2)
+
+
+def _largest_mu(price: Approximate) -> Fraction:
+    """Return the largest mu that stays within an (epsilon, delta)."""
+    if not isinstance(price, Approximate):
+        raise InvalidQuery(f"price: {price} given; give an Approximate(epsilon, delta)")
+    return price.largest_gdp().mu

@@ -47,7 +47,7 @@ class Selection(ABC):
 
     @property
     def scale(self) -> Fraction:
-        """The shortfall in score that makes a candidate e times less likely to be looked at."""
+        """The shortfall in score that divides a candidate's weight by e."""
         return self.sensitivity * (1 if self.monotonic else 2) / self.epsilon
 
     @property
@@ -95,7 +95,10 @@ class Selection(ABC):
 
 def _gaps(scores: Sequence[int]) -> list[int]:
     """Return how far each score lies below the best, as Python integers."""
-    whole = [operator.index(score) for score in scores]
+    try:
+        whole = [operator.index(score) for score in scores]
+    except TypeError:  # the scores themselves are not shown: they come from rows
+        raise InvalidQuery("scores: not integers; put them on an integer grid") from None
     if not whole:
         raise InvalidQuery("scores: none given; give one integer for each candidate")
     best = max(whole)

@@ -45,7 +45,7 @@ def discrete_gaussian_tail(sigma: Fraction, k: int) -> Decimal:
     the sum into the normal tail at k + 1/2 and odd derivatives of the density; the constant is
     sigma√(2π) to thousands of digits by Poisson summation.
     """
-    if sigma < 64:
+    if sigma < 32:
         ratio = decimal(-1 / (2 * sigma**2)).exp()
         above = _sum_from(ratio, k + 1)
         return 2 * above / (1 + 2 * _sum_from(ratio, 1))
