@@ -28,12 +28,11 @@ def chi_square(samples: np.ndarray, mechanism: Additive, edges: np.ndarray) -> f
     share = np.diff([0.0, *below, 1.0])
     counts = np.bincount(np.searchsorted(edges, samples, side="left"), minlength=len(share))
     expected = share * len(samples)
-    cells = expected > 5
-    rest = expected[~cells].sum()
-    statistic = ((counts[cells] - expected[cells]) ** 2 / expected[cells]).sum()
-    if rest > 5:
-        statistic += (counts[~cells].sum() - rest) ** 2 / rest
-    return float(chi2.sf(statistic, max(int(cells.sum()) - (rest <= 5), 1)))
+    cells = expected > 100  # so that the false-alarm rate is as stated; the rest is one cell
+    counts = np.append(counts[cells], counts[~cells].sum())
+    expected = np.append(expected[cells], expected[~cells].sum())
+    statistic = ((counts - expected) ** 2 / np.maximum(expected, 100)).sum()
+    return float(chi2.sf(statistic, len(counts) - 1))
 
 
 @pytest.mark.parametrize("scale", [0.4, Fraction(10, 3), 100, 2**40])
