@@ -1,32 +1,28 @@
 """The door: rows go in, only releases come out."""
 
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from os import PathLike
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from halfmask.errors import InvalidQuery, ReleaseFailed
+from halfmask.errors import InvalidQuery
 from halfmask.noise import Words, secure_words
 from halfmask.plan import Everything, Keys, Predicate, Schema
 from halfmask.plan import where as parse_where
 from halfmask.privacy import (
-    GDP,
-    ZCDP,
-    Approximate,
     Cost,
     Ledger,
     PrivacyUnit,
-    Pure,
     Purse,
     Receipt,
     Relation,
 )
 from halfmask.procedures import Procedure, Together
-from halfmask.queries import Estimate, Expected, Prepared, Query, Setting
+from halfmask.queries import Estimate, Expected, Query, Setting, price_of
 from halfmask.release import GroupedRelease, Preview, Provenance, Release
+from halfmask.room import Replay, Room, recorded, replayed
 from halfmask.sources import Source, open_source
 from halfmask.version import __version__
 
@@ -131,6 +127,7 @@ class Curator:
         mu: Any = None,
         shares: Mapping[str, Any] | None = None,
         actor: str | None = None,
+        request_id: str | None = None,
     ) -> Any:
         """Spend, then read, then answer.
 
@@ -145,6 +142,8 @@ class Curator:
             mu: the price in Gaussian differential privacy; Gaussian noise.
             shares: each named query's part of the price, summing to 1, in place of the split.
             actor: who asks, for the ledger; None is the login name.
+            request_id: a name for this request: asked again under the same name, the same query is
+                answered with the same release, free of charge.
 
         Raises:
             InvalidQuery: what the schema, the unit or the price already shows to be wrong; nothing
@@ -154,16 +153,22 @@ class Curator:
             ReleaseFailed: charged, then the engine failed.
 
         """
-        price = _price(epsilon, delta, rho, mu)
+        price = price_of(epsilon, delta, rho, mu)
         setting = self._setting(by, where)
         asked = _together(query, shares)
         asked.check(setting)
         asked.rehearse(setting, price)
         text = _in_words(query, setting)
-        receipt = self.ledger.charge(price, query=text, actor=actor)
-        room = _Room(self.source, self.words, Purse(price))
-        answers = asked.run(setting, price, room.measure)
-        provenance = self._provenance(price, setting, room.laws, receipt)
+        receipt = self.ledger.charge(price, query=text, actor=actor, request_id=request_id)
+        room: Room | Replay
+        if receipt.answer is not None:
+            room, provenance = replayed(receipt)
+            answers = asked.run(setting, price, room.measure)
+        else:
+            room = Room(self.source, self.words, Purse(price))
+            answers = asked.run(setting, price, room.measure)
+            provenance = self._provenance(price, setting, room.laws, receipt)
+            self.ledger.record(receipt, recorded(room, provenance))
         releases = {
             name: _release(asked.questions[name], setting, estimates, provenance)
             for name, estimates in answers.items()
@@ -201,7 +206,7 @@ class Curator:
             raise InvalidQuery(
                 f"rows: {rows!r} is not a whole number of 1 or more; give your guess"
             )
-        price = _price(epsilon, delta, rho, mu)
+        price = price_of(epsilon, delta, rho, mu)
         setting = self._setting(by, where)
         asked = _together(query, shares)
         asked.check(setting)
@@ -256,53 +261,6 @@ class Curator:
             ledger_entry=receipt.seq,
             ledger_head=receipt.hash,
         )
-
-
-@dataclass(frozen=True)
-class _Room:
-    """Where rows, noise and a charged purse meet, for the time of one ask."""
-
-    source: Source
-    words: Words
-    purse: Purse
-    laws: list[str] = field(default_factory=list)
-
-    def measure(self, prepared: Prepared[E]) -> tuple[E, ...]:
-        """Take the price from the purse, have the exact integers computed, add the noise."""
-        self.purse.spend(prepared.cost)
-        exact = self._tally(prepared)
-        answers = []
-        for output, vector in prepared.vectors(exact):
-            self.laws.append(output.mechanism.law)
-            answers.append(output.read(output.mechanism.release(vector, self.words)))
-        return tuple(answers)
-
-    def _tally(self, prepared: Prepared[E]) -> tuple[tuple[int, ...], ...]:
-        exact = None
-        with suppress(Exception):
-            exact = self.source.tally(prepared.tally)
-        # Raised outside of the handler: no context, so no traceback that could show a row.
-        if exact is None:
-            raise ReleaseFailed(
-                "the table could not be read after the price was charged; the charge stays, and "
-                "why is not shown, since it may depend on the rows"
-            )
-        return exact
-
-
-def _price(epsilon: Any, delta: Any, rho: Any, mu: Any) -> Cost:
-    given = {"epsilon": epsilon, "rho": rho, "mu": mu}
-    named = [name for name, amount in given.items() if amount is not None]
-    if len(named) != 1:
-        raise InvalidQuery(
-            f"price: {' and '.join(named) or 'none'} given; give one of epsilon, rho or mu, "
-            f"such as epsilon=0.5"
-        )
-    if delta is not None and epsilon is None:
-        raise InvalidQuery(f"delta: goes with epsilon, not with {named[0]}; leave it out")
-    if epsilon is not None:
-        return Pure(epsilon) if delta in (None, 0) else Approximate(epsilon, delta)
-    return ZCDP(rho) if rho is not None else GDP(mu)
 
 
 def _together(

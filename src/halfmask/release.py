@@ -102,8 +102,8 @@ class _Made:
         return self.provenance.seeded
 
     def _promise(self) -> str:
-        promise = f"{self.cost} for {self.unit.describe()}."
-        return f"{NOT_PRIVATE} {promise}" if self.seeded else promise
+        promise = f"Price: {self.cost} for {self.unit.describe()}."
+        return f"{promise} {NOT_PRIVATE}" if self.seeded else promise
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ class Release(_Made):
     @property
     def statement(self) -> str:
         """The answer in words, as it may be published."""
-        return f"{self.query} = {self._with_interval()}. {self._promise()}"
+        return f"{_words(self.query)}: {self._with_interval()}. {self._promise()}"
 
     def _with_interval(self) -> str:
         interval, value = self.interval(), self.value
@@ -178,7 +178,7 @@ class Release(_Made):
 
     def _repr_html_(self) -> str:
         rows = [(name, low_high) for name, low_high in _shown(self)]
-        return table(str(self.query), rows, self._promise())
+        return table(_words(self.query), rows, self._promise())
 
 
 @dataclass(frozen=True)
@@ -215,7 +215,7 @@ class GroupedRelease(_Made, Mapping[object, Release]):
     def statement(self) -> str:
         """The answers in words, as they may be published."""
         parts = "; ".join(f"{one.key}: {one._with_interval()}" for one in self.releases)
-        return f"{self.query} by {self.by}: {parts}. {self._promise()}"
+        return f"{_words(self.query)}, by {self.by}: {parts}. {self._promise()}"
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain values for JSON."""
@@ -253,7 +253,13 @@ class GroupedRelease(_Made, Mapping[object, Release]):
             for one in self.releases
             for name, shown in _shown(one)
         ]
-        return table(f"{self.query} by {self.by}", rows, self._promise())
+        return table(f"{_words(self.query)}, by {self.by}", rows, self._promise())
+
+
+def _words(query: object) -> str:
+    """The query as a reader would say it, with a capital letter."""
+    words = str(getattr(query, "words", query))
+    return words[:1].upper() + words[1:]
 
 
 def _cells(release: Release) -> list[tuple[str, Any, Any]]:
@@ -275,5 +281,6 @@ def _rows_of(release: Release, by: str | None = None) -> list[dict[str, Any]]:
     for name, value, (low, high) in _cells(release):
         key = {by: release.key} if by else {}
         bins = {"bin": name} if name else {}
-        rows.append({**key, **bins, "value": value, "low": low, "high": high})
+        seeded = {"private": False} if release.seeded else {}
+        rows.append({**key, **bins, "value": value, "low": low, "high": high, **seeded})
     return rows

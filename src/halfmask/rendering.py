@@ -29,6 +29,8 @@ def bracketed(value: float, interval: tuple[float, float]) -> str:
 
 def figure(number: float, spread: float) -> str:
     """Write a number with the digits that the noise leaves: two of the spread."""
+    if isinstance(number, int):
+        return f"{number:,}".replace(",", " ")
     if number == 0 or spread == 0:
         return f"{number:g}" if isinstance(number, float) else str(number)
     if abs(number) >= 1e15 or 0 < spread < 1e-9:

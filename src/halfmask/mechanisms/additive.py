@@ -62,9 +62,13 @@ class Additive(ABC):
     @property
     def law(self) -> str:
         """The law of the noise in words."""
+        return self.law_in(Fraction(1))
+
+    def law_in(self, step: Fraction) -> str:
+        """Return the law in words, its scale in units of which a grid step is worth `step`."""
         if self.scale == 0:
             return "no noise: no unit can change this statistic"
-        return f"{self._name} {figure(self.scale)}"
+        return f"{self._name} {figure(self.scale * step)}"
 
     @property
     def standard_deviation(self) -> float:

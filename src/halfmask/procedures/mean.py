@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 
+from halfmask.plan import OnGrid
 from halfmask.privacy import Cost, Relation
 from halfmask.procedures.centring import DIVISIONS, LOOK, SHARES, Centring, VarianceAt, joined
 from halfmask.procedures.procedure import Measure
@@ -23,7 +24,7 @@ from halfmask.queries import (
 __all__ = ["Mean"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Mean:
     """The mean of a column, each value clipped to [lower, upper]; missing values do not count.
 
@@ -34,7 +35,7 @@ class Mean:
     [Dwork, McSherry, Nissim & Smith 2006, Prop. 1 and Thm 3]
 
     >>> Mean("salary", 0, 100_000)
-    Mean(column='salary', lower=0, upper=100000)
+    Mean('salary', 0, 100000)
     """
 
     column: str
@@ -43,6 +44,14 @@ class Mean:
 
     def __post_init__(self) -> None:
         Bounds(self.lower, self.upper)
+
+    def __repr__(self) -> str:
+        return f"Mean({self.column!r}, {self.lower!r}, {self.upper!r})"
+
+    @property
+    def words(self) -> str:
+        """What is asked, as a reader would say it."""
+        return f"mean of {self.column}, held to {self.lower:g} to {self.upper:g}"
 
     @property
     def weight(self) -> float:
@@ -63,33 +72,35 @@ class Mean:
 
     def rehearse(self, setting: Setting, price: Cost) -> None:
         """Prepare the finest and the farthest measurement that may come."""
-        self.body().prepare(setting, price.share(LOOK))
-        self._last(setting, price.share(1 - SHARES[-1]), [DIVISIONS - 1])
+        grid = self.body().lay(setting, price)
+        self.body().prepare(setting, price.share(LOOK), grid)
+        self._last(setting, price.share(1 - SHARES[-1]), [DIVISIONS - 1], grid)
 
     def run(self, setting: Setting, price: Cost, measure: Measure) -> tuple[Ratio, ...]:
         """Look with a small part of the price, then spend the rest where it helps most."""
         sums = self.body()
         if setting.unit.relation is Relation.REPLACE:  # a replaced row's sum is centred already
             return tuple(answer.mean() for answer in measure(sums.prepare(setting, price)))
-        looks = [measure(sums.prepare(setting, price.share(LOOK)))]
+        grid = sums.lay(setting, price)
+        looks = [measure(sums.prepare(setting, price.share(LOOK), grid))]
         variance_at = self._variances(setting, price)
         plans = [Centring.choose(look, variance_at) for look in looks[0]]
         share = max((plan.share for plan in plans if plan), default=LOOK)
         if share > LOOK:
-            looks.append(measure(sums.prepare(setting, price.share(share - LOOK))))
+            looks.append(measure(sums.prepare(setting, price.share(share - LOOK), grid)))
         histories = list(zip(*looks, strict=True))
         centres = [
             Centring.centre(history) if plan else None
             for plan, history in zip(plans, histories, strict=True)
         ]
-        last = measure(self._last(setting, price.share(1 - share), centres))
+        last = measure(self._last(setting, price.share(1 - share), centres, grid))
         return tuple(
             joined((*history, answer)) if centre is None else joined(history, answer, centre)
             for history, centre, answer in zip(histories, centres, last, strict=True)
         )
 
     def _last(
-        self, setting: Setting, price: Cost, centres: Sequence[int | None]
+        self, setting: Setting, price: Cost, centres: Sequence[int | None], grid: OnGrid
     ) -> Prepared[MomentSums]:
         """Prepare the last sums: two-sided where there is no centre, else about the centre.
 
@@ -97,9 +108,8 @@ class Mean:
         so a unit's share w of `rows` rows moves a group by w times that group's reach, and the
         shares of all groups sum to 1: each group's noise is scaled to its own reach.
         """
-        prepared = self.body().prepare(setting, price)
+        prepared = self.body().prepare(setting, price, grid)
         (plain,) = prepared.outputs
-        grid = self.body().lay(setting, price)
         width = grid.upper - grid.lower
 
         def about(centre: int) -> Output[MomentSums]:
@@ -109,6 +119,7 @@ class Mean:
             return Output(
                 mechanism,
                 lambda noisy: replace(blank, noisy=noisy),
+                Fraction(1, width * DIVISIONS),
                 combine=((-centre, DIVISIONS - centre),),
             )
 
@@ -116,9 +127,11 @@ class Mean:
         return Prepared(prepared.tally, outputs)
 
     def _variances(self, setting: Setting, price: Cost) -> VarianceAt:
+        grid = self.body().lay(setting, price)
+
         @cache
         def variance_at(share: Fraction) -> float:
-            (output,) = self.body().prepare(setting, price.share(share)).outputs
+            (output,) = self.body().prepare(setting, price.share(share), grid).outputs
             return output.read((0, 0)).part_variance
 
         return variance_at

@@ -41,3 +41,8 @@ class Procedure(Protocol):
     def expected(self, setting: Setting, price: Cost, rows: int) -> Expected:
         """Predict the error of a value for so many rows in the group."""
         ...
+
+    @property
+    def words(self) -> str:
+        """What is asked, as a reader would say it."""
+        ...

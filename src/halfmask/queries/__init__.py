@@ -18,7 +18,7 @@ from halfmask.queries.grid import Bounds
 from halfmask.queries.histogram import Histogram
 from halfmask.queries.moments import Moments, MomentSums, term
 from halfmask.queries.prepared import Estimate, Expected, Number, Output, Prepared, Query
-from halfmask.queries.pricing import mechanism_for
+from halfmask.queries.pricing import mechanism_for, price_of
 from halfmask.queries.ratio import Linear, Ratio, Term
 from halfmask.queries.setting import Reach, Setting
 from halfmask.queries.spread import Spread
@@ -48,5 +48,6 @@ __all__ = [
     "Term",
     "Variance",
     "mechanism_for",
+    "price_of",
     "term",
 ]

@@ -37,6 +37,7 @@ class Count:
     """
 
     weight = 1.0
+    words = "number of rows"
 
     def check(self, setting: Setting) -> None:
         """Any table has rows to count."""
@@ -52,7 +53,7 @@ class Count:
             unit=setting.bound(parts),
         )
         step = Fraction(1, parts)
-        output = Output(mechanism, lambda noisy: Scaled(noisy[0], mechanism, step))
+        output = Output(mechanism, lambda noisy: Scaled(noisy[0], mechanism, step), step)
         return Prepared(tally, (output,))
 
     def _reach(self, setting: Setting, parts: int) -> Reach:
@@ -86,6 +87,7 @@ class CountDistinct:
     """
 
     weight = 1.0
+    words = "number of different units"
 
     def check(self, setting: Setting) -> None:
         """Any table has units to count."""
@@ -107,7 +109,9 @@ class CountDistinct:
         column, groups = setting.unit.column, self._groups(setting)
         unit = column and UnitBound(column, norm=1, groups=groups, once=True)
         tally = Tally(ONE, groups=setting.groups, where=setting.where, unit=unit or None)
-        output = Output(mechanism, lambda noisy: Scaled(noisy[0], mechanism, Fraction(1)))
+        output = Output(
+            mechanism, lambda noisy: Scaled(noisy[0], mechanism, Fraction(1)), Fraction(1)
+        )
         return Prepared(tally, (output,))
 
     def expected(self, setting: Setting, price: Cost, rows: int) -> Expected:

@@ -44,6 +44,11 @@ class Histogram:
         return f"Histogram({self.column!r}, {list(self.edges)!r})"
 
     @property
+    def words(self) -> str:
+        """What is asked, as a reader would say it."""
+        return f"number of rows by {self.column} between {', '.join(f'{e:g}' for e in self.edges)}"
+
+    @property
     def weight(self) -> float:
         """Rows spread evenly put 1/bins of themselves in each."""
         return float(len(self.edges) - 1)
@@ -63,7 +68,7 @@ class Histogram:
             unit=setting.spread_bound(parts),
         )
         step = Fraction(1, parts)
-        output = Output(mechanism, lambda noisy: ScaledVector(noisy, mechanism, step))
+        output = Output(mechanism, lambda noisy: ScaledVector(noisy, mechanism, step), step)
         return Prepared(tally, (output,), cells=len(self.edges) - 1)
 
     def expected(self, setting: Setting, price: Cost, rows: int) -> Expected:

@@ -38,7 +38,7 @@ class Moments:
     missing: bool = False
 
     def lay(self, setting: Setting, price: Cost) -> OnGrid:
-        """Lay the column's grid with its origin at the lower bound."""
+        """Lay the column's grid with its origin at the lower bound, against the whole price."""
         cells = cells_against_noise(strength(price), setting.rows, self.degree)
         grid = lay_grid(self.column, self.bounds, cells)
         return OnGrid(self.column, grid.lower, grid.upper, grid.log2_step, origin=grid.lower)
@@ -51,9 +51,14 @@ class Moments:
         whole = width**self.degree
         return (*parts, (whole, -whole, 0, 0)) if self.missing else parts
 
-    def prepare(self, setting: Setting, price: Cost) -> Prepared["MomentSums"]:
-        """Fix the tally and the noise; the answer is read as `MomentSums`."""
-        grid = self.lay(setting, price)
+    def prepare(
+        self, setting: Setting, price: Cost, grid: OnGrid | None = None
+    ) -> Prepared["MomentSums"]:
+        """Fix the tally and the noise; the answer is read as `MomentSums`.
+
+        grid: that of an earlier measurement, so that one pass over the rows serves both.
+        """
+        grid = grid or self.lay(setting, price)
         width = grid.upper - grid.lower
         one = width**self.degree
         rotated = self._rotates(setting)
@@ -76,6 +81,7 @@ class Moments:
         output = Output(
             mechanism,
             lambda noisy: MomentSums(noisy, mechanism, snapped, self.degree, one, rotated),
+            Fraction(1, one),
             combine=((-1, 1), (1, 1)) if rotated else None,
         )
         return Prepared(tally, (output,))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import ClassVar, Generic, Protocol, TypeVar, runtime_checkable
 
 from halfmask.mechanisms import Additive
@@ -47,12 +48,14 @@ E = TypeVar("E", bound=Estimate, covariant=True)
 class Output(Generic[E]):
     """What happens to the exact vector of one group: combined, made noisy, read.
 
+    step: what one of the integers is worth, in rows or in units of the column.
     combine: integer coefficients, one row an answer, over the features of the tally, applied before
       noise (the mechanism's reach counts it in). None is the identity.
     """
 
     mechanism: Additive
     read: Callable[[tuple[int, ...]], E]
+    step: Fraction
     combine: tuple[tuple[int, ...], ...] | None = None
 
     def combined(self, exact: Sequence[int]) -> tuple[int, ...]:
@@ -111,4 +114,9 @@ class Query(Protocol):
     @property
     def weight(self) -> float:
         """The noise, relative to the answer, at equal price: for splitting one among several."""
+        ...
+
+    @property
+    def words(self) -> str:
+        """What is asked, as a reader would say it."""
         ...

@@ -16,7 +16,7 @@ from halfmask.queries.setting import Reach, Setting
 __all__ = ["Sum"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Sum:
     """The sum of a column, each value clipped to [lower, upper]; missing values add nothing.
 
@@ -38,6 +38,11 @@ class Sum:
 
     def __repr__(self) -> str:
         return f"Sum({self.column!r}, {self.lower!r}, {self.upper!r})"
+
+    @property
+    def words(self) -> str:
+        """What is asked, as a reader would say it."""
+        return f"sum of {self.column}, held to {self.lower:g} to {self.upper:g}"
 
     @property
     def weight(self) -> float:
@@ -77,7 +82,7 @@ class Sum:
             where=setting.where,
             unit=setting.bound(max(abs(grid.lower), abs(grid.upper))),
         )
-        output = Output(mechanism, lambda noisy: Scaled(noisy[0], mechanism, step))
+        output = Output(mechanism, lambda noisy: Scaled(noisy[0], mechanism, step), step)
         return Prepared(tally, (output,))
 
     def expected(self, setting: Setting, price: Cost, rows: int) -> Expected:

@@ -12,14 +12,14 @@ from halfmask.queries.spread import Spread
 __all__ = ["StandardDeviation", "Variance"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Variance:
     """The population variance (divisor n) of a column whose values are clipped to the bounds.
 
     Privacy: epsilon-DP; Bernstein sums of degree 2, see `Moments`; the rest is post-processing.
 
     >>> Variance("salary", 0, 100_000)
-    Variance(column='salary', lower=0, upper=100000)
+    Variance('salary', 0, 100000)
     """
 
     column: str
@@ -30,6 +30,15 @@ class Variance:
 
     def __post_init__(self) -> None:
         Bounds(self.lower, self.upper)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.column!r}, {self.lower!r}, {self.upper!r})"
+
+    @property
+    def words(self) -> str:
+        """What is asked, as a reader would say it."""
+        name = "standard deviation" if self.root else "variance"
+        return f"{name} of {self.column}, held to {self.lower:g} to {self.upper:g}"
 
     @property
     def weight(self) -> float:
@@ -52,9 +61,7 @@ class Variance:
         """Fix the tally and the noise; see `Query`."""
         prepared = self.body().prepare(setting, price)
         (output,) = prepared.outputs
-        reading = Output(
-            output.mechanism, lambda noisy: self.read(output.read(noisy)), output.combine
-        )
+        reading = Output(output.mechanism, lambda noisy: self.read(output.read(noisy)), output.step)
         return Prepared(prepared.tally, (reading,))
 
     def expected(self, setting: Setting, price: Cost, rows: int) -> Expected:
@@ -62,14 +69,14 @@ class Variance:
         return self.read(self.body().as_if(setting, price, rows)).expected()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class StandardDeviation(Variance):
     """The population standard deviation (divisor n) of a column clipped to the bounds.
 
     Privacy: epsilon-DP; the square root of `Variance` is post-processing.
 
     >>> StandardDeviation("salary", 0, 100_000)
-    StandardDeviation(column='salary', lower=0, upper=100000)
+    StandardDeviation('salary', 0, 100000)
     """
 
     root = True
