@@ -3,6 +3,7 @@
 A new query joins by one line in QUERIES (and one in BODIES where several answers share its sums).
 """
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -15,7 +16,7 @@ from scipy import stats
 import halfmask as hm
 from halfmask.noise import seeded_words
 from halfmask.plan import Everything, Keys
-from halfmask.privacy import GDP, ZCDP, Pure, PrivacyUnit, Relation
+from halfmask.privacy import GDP, ZCDP, PrivacyUnit, Pure, Relation
 from halfmask.procedures import Procedure
 from halfmask.queries import Bounds, Moments, Setting
 from halfmask.sources import open_source
@@ -30,7 +31,7 @@ def clipped(x):
 
 def in_bins(x):
     x = x[~np.isnan(x)]
-    return [int(((a <= x) & (x < b)).sum()) for a, b in zip(EDGES, EDGES[1:], strict=False)]
+    return [int(((a <= x) & (x < b)).sum()) for a, b in itertools.pairwise(EDGES)]
 
 
 # each query beside its plain answer on a float array with NaN for missing
@@ -208,9 +209,7 @@ def test_intervals_cover_as_often_as_they_say(name, price, relation):
     for estimate in estimates:
         low_high = np.atleast_2d(estimate.interval(0.9))
         slack = 1e-5 * np.abs(truth) + 1e-6  # the grid of the values, far below the noise
-        held += bool(
-            low_high[0, 0] - slack[0] <= truth[0] <= low_high[0, 1] + slack[0]
-        )
+        held += bool(low_high[0, 0] - slack[0] <= truth[0] <= low_high[0, 1] + slack[0])
     assert held >= stats.binom.ppf(1e-6, times, 0.9)
 
 

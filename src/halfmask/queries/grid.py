@@ -10,7 +10,7 @@ from halfmask.plan import OnGrid
 __all__ = ["Bounds", "cells_against_noise", "lay_grid", "to_float"]
 
 
-LARGEST = 10**300
+LARGEST = Fraction(1e290)
 """Sums of a hundred million such values are still doubles."""
 
 
@@ -52,7 +52,7 @@ def _finite(bound: object, name: str) -> Fraction:
             f"bounds: {name} is {bound!r}; give a finite number that is known without the data"
         ) from None
     if abs(number) > LARGEST:
-        raise InvalidQuery(f"bounds: {name} {bound} is beyond 1e300; give a tighter bound")
+        raise InvalidQuery(f"bounds: {name} {bound} is beyond 1e290; give a tighter bound")
     return Fraction(number)
 
 
@@ -70,7 +70,7 @@ def lay_grid(column: str, bounds: Bounds, cells: Fraction) -> OnGrid:
     """Lay the finest power-of-two grid with at most twice `cells` cells; bounds snap inwards."""
     log2_step = _floor_log2(bounds.width / cells)
     reach = max(abs(bounds.lower), abs(bounds.upper))
-    log2_step = max(log2_step, _floor_log2(reach) - 51, -1022)
+    log2_step = max(log2_step, _floor_log2(reach) - 51, -1000)
     step = Fraction(2) ** log2_step
     lower, upper = math.ceil(bounds.lower / step), math.floor(bounds.upper / step)
     if lower >= upper:

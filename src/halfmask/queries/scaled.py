@@ -23,7 +23,7 @@ class Scaled:
 
     @property
     def value(self) -> Number:
-        """The unbiased noisy value: an int where a step is a whole number."""
+        """The unbiased noisy value: an int where it counts whole things."""
         return _number(self.noisy * self.step, self.step)
 
     def interval(self, confidence: float = 0.95) -> tuple[Number, Number]:
@@ -56,7 +56,7 @@ class ScaledVector:
 
 
 def _number(number: Fraction, step: Fraction) -> Number:
-    return int(number) if step.denominator == 1 else to_float(number)
+    return int(number) if step == 1 else to_float(number)
 
 
 def expected_noise(mechanism: Additive, step: Fraction) -> Expected:
