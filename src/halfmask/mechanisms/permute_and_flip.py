@@ -42,16 +42,17 @@ class PermuteAndFlip(Selection):
 
     def _choose(self, gaps: list[int], words: Words | None) -> int:
         # Coins do not depend on the order: the first head of a random order is a uniform head.
-        # exp(-gap/scale) is the product over the gap's bits, so one vector of coins serves a bit.
-        most = max(gaps).bit_length()
-        shortfall = np.array(gaps, dtype=np.int64 if most < 64 else object)
+        # exp(-gap/scale) is a product over the binary digits of the gap, so that one vector of
+        # coins serves all candidates with the same leading digit. The best candidate stays.
         heads = np.arange(len(gaps))
-        for bit in reversed(range(most)):
-            risky = ((shortfall[heads] >> bit) & 1).astype(bool)
-            if risky.any():
-                keep = ~risky
-                keep[risky] = bernoulli_exp(2**bit / self.scale, int(risky.sum()), words)
-                heads = heads[keep]
+        rest = np.array(gaps, dtype=np.int64 if max(gaps) < 2**63 else object)
+        while (most := int(rest.max())) > 0:
+            digit = 1 << (most.bit_length() - 1)
+            keep = rest < digit
+            tossed = ~keep
+            rest[tossed] -= digit
+            keep[tossed] = bernoulli_exp(digit / self.scale, int(tossed.sum()), words)
+            heads, rest = heads[keep], rest[keep]
         return int(heads[below(len(heads), 1, words)[0]])
 
     def _log_mass(self, losses: NDArray[np.float64]) -> NDArray[np.float64]:
