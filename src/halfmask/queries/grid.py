@@ -73,7 +73,7 @@ def lay_grid(column: str, bounds: Bounds, cells: Fraction) -> OnGrid:
     log2_step = max(log2_step, _floor_log2(reach) - 51, -1000)
     step = Fraction(2) ** log2_step
     lower, upper = math.ceil(bounds.lower / step), math.floor(bounds.upper / step)
-    if lower >= upper:
+    if upper - lower < 2**10:
         raise InvalidQuery(
             f"bounds: {to_float(bounds.lower)} and {to_float(bounds.upper)} are too close for "
             f"numbers of 53 bits; subtract a public constant from the column first"
@@ -91,4 +91,4 @@ def to_float(number: Fraction) -> float:
     try:
         return float(number)
     except OverflowError:
-        return math.copysign(math.nextafter(math.inf, 0), number)
+        return math.copysign(math.nextafter(math.inf, 0), 1 if number > 0 else -1)

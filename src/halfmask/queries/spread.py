@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import product
 from typing import ClassVar
 
@@ -66,15 +67,18 @@ class Spread:
         variance = _second(parts, centre)
         pulls = [(factor - variance) / rows for factor in _factors(centre)]
         noise = math.hypot(*(p * t.deviation for p, t in zip(pulls, self.terms, strict=True)))
-        rmse = min(noise, 1 / 12) * to_float(self.bounds.width) ** 2
+        rmse, width = min(noise, 1 / 12), self.bounds.width
         if self.root:
-            rmse /= 2 * max(self.value, math.sqrt(rmse))
+            rmse /= 2 * math.sqrt(max(variance, rmse))
         low, high = self.interval()
-        return Expected(rmse, 0.0, high - low, "values spread evenly over the bounds")
+        scaled = to_float(Fraction(rmse) * (width if self.root else width**2))
+        return Expected(scaled, 0.0, high - low, "values spread evenly over the bounds")
 
     def _scaled(self, share: float) -> float:
-        variance = min(max(share, 0.0), 0.25) * to_float(self.bounds.width) ** 2
-        return math.sqrt(variance) if self.root else variance
+        held, width = min(max(share, 0.0), 0.25), self.bounds.width
+        if self.root:
+            return to_float(Fraction(math.sqrt(held)) * width)
+        return to_float(Fraction(held) * width**2)
 
 
 def _mean(parts: tuple[float, ...] | list[float]) -> float:
