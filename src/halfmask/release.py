@@ -144,7 +144,7 @@ class Release(_Made):
     @property
     def statement(self) -> str:
         """The answer in words, as it may be published."""
-        return f"{_words(self.query)}: {self._with_interval()}. {self._promise()}"
+        return f"{_title(self.query)}: {self._with_interval()}. {self._promise()}"
 
     def _with_interval(self) -> str:
         interval, value = self.interval(), self.value
@@ -178,7 +178,7 @@ class Release(_Made):
 
     def _repr_html_(self) -> str:
         rows = [(name, low_high) for name, low_high in _shown(self)]
-        return table(_words(self.query), rows, self._promise())
+        return table(_title(self.query), rows, self._promise())
 
 
 @dataclass(frozen=True)
@@ -215,7 +215,7 @@ class GroupedRelease(_Made, Mapping[object, Release]):
     def statement(self) -> str:
         """The answers in words, as they may be published."""
         parts = "; ".join(f"{one.key}: {one._with_interval()}" for one in self.releases)
-        return f"{_words(self.query)}, by {self.by}: {parts}. {self._promise()}"
+        return f"{_title(self.query)}, by {self.by}: {parts}. {self._promise()}"
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain values for JSON."""
@@ -253,13 +253,13 @@ class GroupedRelease(_Made, Mapping[object, Release]):
             for one in self.releases
             for name, shown in _shown(one)
         ]
-        return table(f"{_words(self.query)}, by {self.by}", rows, self._promise())
+        return table(f"{_title(self.query)}, by {self.by}", rows, self._promise())
 
 
-def _words(query: object) -> str:
+def _title(query: object) -> str:
     """The query as a reader would say it, with a capital letter."""
-    words = str(getattr(query, "words", query))
-    return words[:1].upper() + words[1:]
+    title = str(getattr(query, "title", query))
+    return title[:1].upper() + title[1:]
 
 
 def _cells(release: Release) -> list[tuple[str, Any, Any]]:

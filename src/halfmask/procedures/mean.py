@@ -49,7 +49,7 @@ class Mean:
         return f"Mean({self.column!r}, {self.lower!r}, {self.upper!r})"
 
     @property
-    def words(self) -> str:
+    def title(self) -> str:
         """What is asked, as a reader would say it."""
         return f"mean of {self.column}, held to {self.lower:g} to {self.upper:g}"
 

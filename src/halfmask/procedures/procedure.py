@@ -43,6 +43,6 @@ class Procedure(Protocol):
         ...
 
     @property
-    def words(self) -> str:
+    def title(self) -> str:
         """What is asked, as a reader would say it."""
         ...

@@ -37,7 +37,7 @@ class Count:
     """
 
     weight = 1.0
-    words = "number of rows"
+    title = "number of rows"
 
     def check(self, setting: Setting) -> None:
         """Any table has rows to count."""
@@ -87,7 +87,7 @@ class CountDistinct:
     """
 
     weight = 1.0
-    words = "number of different units"
+    title = "number of different units"
 
     def check(self, setting: Setting) -> None:
         """Any table has units to count."""

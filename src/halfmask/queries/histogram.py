@@ -44,7 +44,7 @@ class Histogram:
         return f"Histogram({self.column!r}, {list(self.edges)!r})"
 
     @property
-    def words(self) -> str:
+    def title(self) -> str:
         """What is asked, as a reader would say it."""
         return f"number of rows by {self.column} between {', '.join(f'{e:g}' for e in self.edges)}"
 

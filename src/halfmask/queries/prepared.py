@@ -117,6 +117,6 @@ class Query(Protocol):
         ...
 
     @property
-    def words(self) -> str:
+    def title(self) -> str:
         """What is asked, as a reader would say it."""
         ...

@@ -40,7 +40,7 @@ class Sum:
         return f"Sum({self.column!r}, {self.lower!r}, {self.upper!r})"
 
     @property
-    def words(self) -> str:
+    def title(self) -> str:
         """What is asked, as a reader would say it."""
         return f"sum of {self.column}, held to {self.lower:g} to {self.upper:g}"
 

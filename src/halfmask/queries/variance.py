@@ -35,7 +35,7 @@ class Variance:
         return f"{type(self).__name__}({self.column!r}, {self.lower!r}, {self.upper!r})"
 
     @property
-    def words(self) -> str:
+    def title(self) -> str:
         """What is asked, as a reader would say it."""
         name = "standard deviation" if self.root else "variance"
         return f"{name} of {self.column}, held to {self.lower:g} to {self.upper:g}"
