@@ -37,7 +37,7 @@ def take_ledger(plan: Plan) -> Ledger:
 
 
 def foresee(plan: Plan, curator: Curator) -> list[tuple[Ask, dict[str, Any]]]:
-    """Check each release against the schema, and predict its errors: reads no row.
+    """Check each release against schema and currency, and predict its errors: reads no row.
 
     A preview is made of each query of a release, by name, as if for one row where the plan makes
     no guess.
@@ -45,6 +45,7 @@ def foresee(plan: Plan, curator: Curator) -> list[tuple[Ask, dict[str, Any]]]:
     foreseen = []
     for ask in plan.asks:
         with plan.document.naming(ask.place, ask.values):
+            ask.price.in_measure(curator.ledger.measure)
             previews = curator.preview(ask.questions, rows=ask.rows or 1, **ask.options)
         foreseen.append((ask, previews))
     return foreseen
@@ -53,9 +54,6 @@ def foresee(plan: Plan, curator: Curator) -> list[tuple[Ask, dict[str, Any]]]:
 def pay_on_paper(plan: Plan, ledger: Ledger) -> list[Entry]:
     """Charge the whole plan to a copy of what is left; BudgetExhausted if it does not fit."""
     left = ledger.remaining
-    for ask in plan.asks:
-        with plan.document.naming(ask.place, ask.values):
-            ask.price.in_measure(ledger.measure)
     whole = total(plan.asks, ledger)
     refusal = BudgetExhausted(
         f"{plan.document.path}: the plan costs {whole} in all, and {left} is left "

@@ -69,6 +69,9 @@ class Document:
 
         The shortest beginning of the text that is whole TOML and holds the key ends with the
         value; the value begins after the longest shorter one.
+
+        >>> Document(Path("p.toml"), "[table]\\nrows = 3").line_of(("table", "rows"))
+        2
         """
         lines = self._lines().split("\n")
         if not place or len(lines) > _LONGEST_SEARCH:

@@ -7,7 +7,17 @@ from typing import Any
 
 from halfmask.cli.planfile.document import Document, Place
 from halfmask.cli.planfile.kinds import Question, question
-from halfmask.cli.planfile.section import AMOUNT, FLAG, LIST, TABLE, TEXT, WHOLE, Form, Section
+from halfmask.cli.planfile.section import (
+    AMOUNT,
+    FLAG,
+    LIST,
+    TABLE,
+    TABLES,
+    TEXT,
+    WHOLE,
+    Form,
+    Section,
+)
 from halfmask.plan import Keys, where
 from halfmask.privacy import GDP, ZCDP, Approximate, Cost, Pure
 
@@ -87,9 +97,14 @@ def read_plan(document: Document) -> Plan:
     return Plan(document, table, _budget(top), _asks(top, table.rows))
 
 
+def _part(top: Section, key: str, example: str) -> Section:
+    if key not in top.values:
+        raise top.refusal(None, f"there is no [{key}]; add one that says `{example}`")
+    return top.inside(key)
+
+
 def _table(top: Section) -> Table:
-    top.need("table", TABLE)
-    table = top.inside("table")
+    table = _part(top, "table", 'source = "people.csv"')
     options: dict[str, Form[Any]] = {
         "unit": TEXT,
         "rows_per_unit": WHOLE,
@@ -108,8 +123,7 @@ def _table(top: Section) -> Table:
 
 
 def _budget(top: Section) -> Budget:
-    top.need("budget", TABLE)
-    budget = top.inside("budget")
+    budget = _part(top, "budget", "epsilon = 1")
     budget.only("ledger", *_MONEY)
     ledger = budget.get("ledger", TEXT)
     cost = None if ledger and set(budget.values) == {"ledger"} else _price(budget)
@@ -117,7 +131,7 @@ def _budget(top: Section) -> Budget:
 
 
 def _asks(top: Section, rows: int | None) -> tuple[Ask, ...]:
-    releases = top.need("release", LIST) if "release" in top.values else []
+    releases = top.get("release", TABLES)
     if not releases:
         raise top.refusal(None, "nothing is asked; add a [[release]] table")
     sections = [

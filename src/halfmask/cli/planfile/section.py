@@ -16,6 +16,7 @@ __all__ = [
     "NUMBERS",
     "PLACEHOLDER",
     "TABLE",
+    "TABLES",
     "TEXT",
     "WHOLE",
     "Form",
@@ -54,9 +55,14 @@ LIST: Form[list[Any]] = Form("a list", '["ops", "r&d"]', lambda v: isinstance(v,
 NUMBERS: Form[list[float]] = Form(
     "a list of numbers", "[0, 10, 20]", lambda v: isinstance(v, list) and all(map(_number, v))
 )
-TABLE: Form[dict[str, Any]] = Form(
-    "a table", '{ column = "dept", keys = ["ops"] }', lambda v: isinstance(v, dict)
+TABLE: Form[dict[str, Any]] = Form("a table", "{ key = value }", lambda v: isinstance(v, dict))
+TABLES: Form[list[dict[str, Any]]] = Form(
+    "a list of tables",
+    "[[release]], in two brackets",
+    lambda v: isinstance(v, list) and all(isinstance(one, dict) for one in v),
 )
+
+_EXAMPLES = {"source": '"people.csv"', "name": '"mean age"', "query": '"mean"'}
 
 _KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
 _KINDS |= {list: "a list", dict: "a table"}
@@ -73,7 +79,8 @@ class Section:
     def need(self, key: str, form: Form[T]) -> T:
         """Return a value that must be there."""
         if key not in self.values:
-            raise self.refusal(None, f"{key} is missing; add a line like `{key} = {form.example}`")
+            example = _EXAMPLES.get(key, form.example)
+            raise self.refusal(None, f"{key} is missing; add a line like `{key} = {example}`")
         return self._formed(key, form)
 
     def get(self, key: str, form: Form[T], default: T | None = None) -> T | None:

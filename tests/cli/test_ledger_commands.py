@@ -1,0 +1,73 @@
+"""ledger show and ledger verify."""
+
+import sqlite3
+
+import pytest
+
+import halfmask as hm
+
+
+@pytest.fixture
+def head(folder, plan_text):
+    folder.plan(plan_text.replace("epsilon = 2", 'epsilon = 2\nledger = "staff.ledger"'), "run")
+    return hm.Ledger(folder.path / "staff.ledger").head
+
+
+@pytest.mark.usefixtures("head")
+def test_show_lists_every_charge_and_what_is_left(folder):
+    shown = folder.run("ledger", "show", "staff.ledger")
+    assert shown.code == 0
+    assert "Count()" in shown.out
+    assert "Mean(" in shown.out
+    assert shown.out.splitlines()[-1] == "Left: epsilon 1 of epsilon 2."
+
+
+def test_verify_accepts_a_whole_ledger_and_a_head_of_it(folder, head):
+    plain = folder.run("ledger", "verify", "staff.ledger")
+    assert plain.code == 0
+    assert "whole. 2 charges, epsilon 1 spent of epsilon 2" in plain.out
+    assert head in plain.out
+    assert folder.run("ledger", "verify", "staff.ledger", "--head", head).code == 0
+
+
+@pytest.mark.usefixtures("head")
+def test_verify_refuses_a_head_that_is_not_there(folder):
+    result = folder.run("ledger", "verify", "staff.ledger", "--head", "0" * 64)
+    assert result.code == 1
+    assert "does not contain the given head" in result.err
+
+
+@pytest.mark.usefixtures("head")
+def test_verify_tells_a_changed_row(folder):
+    with sqlite3.connect(folder.path / "staff.ledger") as connection:
+        connection.execute("UPDATE spend SET actor = 'nobody' WHERE seq = 1")
+    connection.close()
+    result = folder.run("ledger", "verify", "staff.ledger")
+    assert result.code == 1
+    assert "row 1 was changed" in result.err
+
+
+@pytest.mark.parametrize("command", ["show", "verify"])
+def test_a_ledger_that_is_not_there_is_not_made(folder, command):
+    result = folder.run("ledger", command, "none.ledger")
+    assert result.code == 1
+    assert "there is no such ledger" in result.err
+    assert not (folder.path / "none.ledger").exists()
+
+
+@pytest.mark.parametrize("command", ["show", "verify"])
+def test_a_file_that_is_no_ledger_is_left_as_it_was(folder, command):
+    before = folder.read("staff.csv")
+    result = folder.run("ledger", command, "staff.csv")
+    assert result.code == 1
+    assert "is not a ledger" in result.err
+    assert folder.read("staff.csv") == before
+
+
+def test_control_characters_in_a_ledger_never_reach_the_terminal(folder):
+    ledger = hm.Ledger(folder.path / "staff.ledger", budget=1)
+    ledger.charge(hm.Pure(0.1), query="\x1b[2Jgone", actor="a\rb")
+    shown = folder.run("ledger", "show", "staff.ledger")
+    assert "\\x1b[2Jgone" in shown.out
+    assert "\x1b" not in shown.out
+    assert "\r" not in shown.out
