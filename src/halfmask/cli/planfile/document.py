@@ -65,12 +65,12 @@ class Document:
             raise self.refusal((*place, *_key_of(problem, keys or {})), problem) from None
 
     def line_of(self, place: Place) -> int | None:
-        """Find the line on which a key's value begins.
+        r"""Find the line on which a key's value begins.
 
         The shortest beginning of the text that is whole TOML and holds the key ends with the
         value; the value begins after the longest shorter one.
 
-        >>> Document(Path("p.toml"), "[table]\\nrows = 3").line_of(("table", "rows"))
+        >>> Document(Path("p.toml"), "[table]\nrows = 3").line_of(("table", "rows"))
         2
         """
         lines = self._lines().split("\n")

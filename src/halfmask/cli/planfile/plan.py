@@ -19,17 +19,12 @@ from halfmask.cli.planfile.section import (
     Section,
 )
 from halfmask.plan import Keys, where
-from halfmask.privacy import GDP, ZCDP, Approximate, Cost, Pure
+from halfmask.privacy import Cost
+from halfmask.queries import price_of
 
 __all__ = ["Ask", "Budget", "Plan", "Table", "read_plan"]
 
 _MONEY = ("epsilon", "delta", "rho", "mu")
-_CURRENCIES: Mapping[frozenset[str], type[Cost]] = {
-    frozenset({"epsilon"}): Pure,
-    frozenset({"epsilon", "delta"}): Approximate,
-    frozenset({"rho"}): ZCDP,
-    frozenset({"mu"}): GDP,
-}
 
 
 @dataclass(frozen=True)
@@ -209,17 +204,8 @@ def _rows(section: Section) -> int | None:
 
 def _price(section: Section) -> Cost:
     given = {key: section.need(key, AMOUNT) for key in _MONEY if key in section.values}
-    if given.get("delta") in (0, "0"):
-        del given["delta"]  # no delta, no approximation
-    kind = _CURRENCIES.get(frozenset(given))
-    if kind is None:
-        raise section.refusal(
-            next(reversed(given), None),
-            f"{' and '.join(given) or 'no price'} given; give one of epsilon, rho or mu "
-            "(delta only beside epsilon), such as `epsilon = 0.5`",
-        )
     with section.document.naming(section.place, section.values):
-        return kind(**given)
+        return price_of(**given)
 
 
 def document_path(document: Document, name: str) -> Path:
