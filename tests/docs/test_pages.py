@@ -1,4 +1,4 @@
-"""The newcomer's pages are true: their Python and their commands run, their links lead somewhere."""
+"""The newcomer's pages are true: their Python and commands run, their links lead somewhere."""
 
 import re
 import shlex
