@@ -259,11 +259,12 @@ def report(result: dict) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="few trials: does everything run?")
+    parser.add_argument("--trials", type=int, default=200, help="of each task on the large table")
     parser.add_argument("--only", action="append", choices=[p.name for p in PEERS])
     parser.add_argument("--json", type=Path, help="write every figure to this file")
     given = parser.parse_args()
     peers = [p for p in PEERS if not given.only or p.name in given.only]
-    limits = ["--trials", "5", "--seconds", "5"] if given.quick else ["--trials", "200"]
+    limits = ["--trials", "5" if given.quick else str(given.trials)]
     small = ["--trials", "100" if given.quick else "10000"]
     begun = time.monotonic()
     for peer in dict.fromkeys([HALFMASK, *peers]):  # halfmask's environment makes the table

@@ -6,6 +6,7 @@ same of a NumPy array, as the peers are given one.
 
 import json
 from collections.abc import Callable
+from math import inf
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ import halfmask as hm
 
 BUDGET = 1_000_000
 MEAN = hm.Mean("salary", 0, CAP)
-EDGES = [CAP * i / BINS for i in range(BINS + 1)]
+EDGES = [-inf, *(CAP * i / BINS for i in range(1, BINS)), inf]  # clipped values' bins
 
 
 def asking(staff: hm.Curator, query: object) -> Callable[[], Answer]:

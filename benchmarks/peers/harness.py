@@ -135,7 +135,7 @@ def main(
     parser.add_argument("task", nargs="?")
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--trials", type=int, default=200)
-    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--seconds", type=float, default=180)
     given = parser.parse_args()
     result: object
     if given.what == "cold":
