@@ -20,7 +20,7 @@ __all__ = ["below", "categorical", "permutation"]
 
 WEIGHT_BITS: Final = 30
 FLOAT_ERROR: Final = 2.0**-13  # of a weight up to 2^30; floats are good to 2^-16 there
-LARGEST_EXPONENT: Final = 1000
+CAP: Final = Fraction(1000)  # exp(-1000) is 0 to floats
 UINT64_MAX: Final = np.uint64((1 << 64) - 1)
 
 Int64s = NDArray[np.int64]
@@ -101,13 +101,12 @@ class _Weights:
         """ceil(2^30 exp(-x_i)) exactly: floats where they are sure, integers elsewhere."""
         if self.scores.dtype == np.int64:
             gaps = np.uint64(self.best % (1 << 64)) - self.scores.view(np.uint64)
-            x = gaps * min(float(min(self.rate, 1 << 80)), 2.0**80)
+            x = gaps * float(self.rate)
         else:
-            x = np.array(
-                [float(min(self.exponent(i), LARGEST_EXPONENT)) for i in range(self.scores.size)]
-            )
+            capped = [min(self.exponent(i), CAP) for i in range(self.scores.size)]
+            x = np.array([float(exponent) for exponent in capped])
         weights = np.exp(-x) * 2.0**WEIGHT_BITS
-        ceilings = np.maximum(np.ceil(weights), 1.0).astype(np.uint64)
+        ceilings: UInt64s = np.maximum(np.ceil(weights), 1.0).astype(np.uint64)
         near = (np.abs(weights - np.rint(weights)) < FLOAT_ERROR) & (weights > 0.5) & (x > 0)
         for i in np.flatnonzero(near).tolist():
             ceilings[i] = _exact_ceiling(self.exponent(i))
@@ -120,7 +119,7 @@ class _Weights:
     def accepted(self, chosen: Int64s, words: Words) -> NDArray[np.bool_]:
         """Whether V < 2^30 exp(-x_i) / ceiling for the chosen i: so if V <= 1 - 1 / ceiling."""
         ceilings, drawn = self.ceilings[chosen], words.words(chosen.size)
-        accepted = (~drawn > UINT64_MAX // ceilings) & (ceilings > 1)
+        accepted: NDArray[np.bool_] = (~drawn > UINT64_MAX // ceilings) & (ceilings > 1)
         for j in np.flatnonzero(~accepted).tolist():
             x, factor = self.exponent(int(chosen[j])), Fraction(1 << WEIGHT_BITS, int(ceilings[j]))
             accepted[j] = falls_below(int(drawn[j]), WORD_BITS, x, words, factor)
@@ -183,5 +182,5 @@ def _read_scores(scores: Sequence[int] | NDArray[Any]) -> NDArray[Any]:
     if array.ndim != 1 or array.size == 0:
         raise InvalidQuery(f"scores: shape {array.shape} is not (n,), n >= 1; give a list of them")
     least, most = int(array.min()), int(array.max())
-    fits = -(1 << 63) <= least and most < 1 << 63
+    fits = least >= -(1 << 63) and most < 1 << 63
     return array.astype(np.int64 if fits else object)

@@ -30,11 +30,15 @@ def exp_minus(x: Fraction, bits: int) -> tuple[int, int]:
     one = 1 << p
     scaled = (x.numerator << p) // (x.denominator << r)
     lower, upper = _exp_series(scaled, scaled + 1, p)
-    lower, upper = (one << p) // upper, -(-(one << p) // lower)
+    lower, upper = (one << p) // upper, _rounded_up(one << p, lower)
     for _ in range(r):
-        lower, upper = (lower * lower) >> p, -((-upper * upper) >> p)
+        lower, upper = (lower * lower) >> p, _rounded_up(upper * upper, one)
     drop = p - bits
-    return lower >> drop, -(-upper >> drop)
+    return lower >> drop, _rounded_up(upper, 1 << drop)
+
+
+def _rounded_up(a: int, b: int) -> int:
+    return -(-a // b)
 
 
 def _exp_series(y_lower: int, y_upper: int, p: int) -> tuple[int, int]:
@@ -44,7 +48,7 @@ def _exp_series(y_lower: int, y_upper: int, p: int) -> tuple[int, int]:
     while high > 1:
         n += 1
         low = (low * y_lower >> p) // n
-        high = -(-(-(-high * y_upper >> p)) // n)
+        high = _rounded_up(_rounded_up(high * y_upper, 1 << p), n)
         lower += low
         upper += high
     return lower, upper + 2  # the rest is less than the last term, which is at most 1

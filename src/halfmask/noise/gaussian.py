@@ -21,6 +21,7 @@ __all__ = ["discrete_gaussian", "rounded_gaussian"]
 BLOCK: Final = 1 << 14
 FLOAT_ERROR: Final = 2.0**-40  # generous: acceptance probabilities are good to 2^-46
 LARGEST_SURE: Final = 2.0**62
+SMALLEST_SIGMA: Final = 2.0**-64  # for floats: below, only 0 is accepted, by 2^-40 and more
 
 Bools = NDArray[np.bool_]
 Int64s = NDArray[np.int64]
@@ -52,15 +53,16 @@ class _DiscreteGaussian:
         t = floor(self.sigma) + 1
         proposals = laplace_lanes(Fraction(t), missing + missing // 2 + 16, words)
         drawn = words.words(proposals.size)
-        sigma = float(self.sigma)
+        sigma = max(float(self.sigma), SMALLEST_SIGMA)
         away = (np.abs(proposals) - float(self.sigma**2 / t)) / sigma
         chance = np.exp(-0.5 * away * away)
         margin = chance - drawn * 2.0**-64
-        accepted = margin > 0
+        accepted: Bools = margin > 0
         for i in np.flatnonzero(np.abs(margin) < FLOAT_ERROR):
             x = (abs(int(proposals[i])) - self.sigma**2 / t) ** 2 / (2 * self.sigma**2)
             accepted[i] = falls_below(int(drawn[i]), WORD_BITS, x, words)
-        return proposals[accepted][:missing]
+        kept: Int64s = proposals[accepted][:missing]
+        return kept
 
 
 def discrete_gaussian(
@@ -111,7 +113,7 @@ class _RoundedGaussian:
         return self._rounded(proposals, chosen, words)
 
     def _rounded(self, proposals: _Proposals, chosen: NDArray[np.intp], words: Words) -> Int64s:
-        """sigma (k + x) rounded, with sign, for the chosen proposals: floats, wider floats, ints."""
+        """Sigma (k + x) rounded, with sign, for the chosen: by floats, wider floats, integers."""
         k, x = proposals.k[chosen], proposals.x[chosen]
         values, sure = self._float_rounded(k, x, np.float64)
         if not sure.all():
@@ -144,7 +146,7 @@ def _accepted(proposals: _Proposals, words: Words) -> Bools:
     k, x = proposals.k, proposals.x * 2.0**-64
     drawn = words.words(k.size)
     margin = np.exp(-0.5 * (k * (k - 1.0) + x * (2 * k + x))) - drawn * 2.0**-64
-    accepted = margin > 0
+    accepted: Bools = margin > 0
     for i in np.flatnonzero(np.abs(margin) < FLOAT_ERROR).tolist():
         u, v, bits = int(proposals.x[i]), int(drawn[i]), WORD_BITS
         while (answer := _side(int(k[i]), u, v, bits)) is None:
@@ -157,7 +159,7 @@ def _accepted(proposals: _Proposals, words: Words) -> Bools:
 
 
 def _side(k: int, u: int, v: int, bits: int) -> bool | None:
-    """Accept (True) or reject for all x in (u, u + 1) / 2^bits, V in (v, v + 1) / 2^bits, or None."""
+    """Accept (True), reject, or None: for all x in (u, u + 1) / 2^bits and V as much above v."""
     one = 1 << bits
 
     def exponent(x: int) -> Fraction:
@@ -177,7 +179,7 @@ def _side(k: int, u: int, v: int, bits: int) -> bool | None:
 
 
 def _exact_rounded(sigma: Fraction, k: int, u: int, bits: int, words: Words) -> int:
-    """floor(sigma (k + x) + 1/2) for the x that starts with these bits, reading until it is sure."""
+    """floor(sigma (k + x) + 1/2) for the x that starts with these bits, reading until sure."""
     while True:
         scale = sigma / (1 << bits)
         start = (k << bits) + u

@@ -31,9 +31,9 @@ from halfmask.noise.words import Words
 __all__ = [
     "BLOCK",
     "INT64_MAX",
+    "LARGEST_DIRECT_SCALE",
     "Int32s",
     "Int64s",
-    "LARGEST_DIRECT_SCALE",
     "Lanes",
     "concatenated",
     "floors",

@@ -83,7 +83,9 @@ def geometric(scale: Number, size: Size = (), words: Words | None = None) -> NDA
     return signed_geometric(t, count, source)[0].reshape(shape)
 
 
-def rounded_laplace(scale: Number, size: Size = (), words: Words | None = None) -> NDArray[np.int64]:
+def rounded_laplace(
+    scale: Number, size: Size = (), words: Words | None = None
+) -> NDArray[np.int64]:
     """floor(L + 1/2) for a continuous Laplace variable L of this scale, exactly.
 
     It is 0 with probability 1 - exp(-1/(2 scale)), and otherwise 1 + G with a fair sign, G

@@ -93,7 +93,7 @@ class _Digits:
         rest = (~accepting).astype(np.float64)  # 2^64 (1 - v) is between rest and rest + 1
         bound = np.expm1(steps * (-1.0 / float(self.scale))) * -(2.0**72)
         slack = 2.0**-40 * (bound + rest) + 4.0
-        stays = rest > bound + slack
+        stays: Bools = rest > bound + slack
         for i in np.flatnonzero(~stays & (rest >= bound - slack)):
             digits, x = BYTE << WORD_BITS | int(accepting[i]), int(steps[i]) / self.scale
             stays[i] = falls_below(digits, 8 + WORD_BITS, x, words)

@@ -35,7 +35,7 @@ class Survival:
 
     @cached_property
     def log_head(self) -> float:
-        """ln C where S(j) = C exp(-j/t), as a float good to 2^-50."""
+        """Ln C where S(j) = C exp(-j/t), as a float good to 2^-50."""
         if not self.two_sided:
             return 0.0
         return log(2.0) - log1p(exp(-1.0 / self.width))
