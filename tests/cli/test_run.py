@@ -62,7 +62,8 @@ def test_run_prints_a_line_for_each_number_and_what_is_left(folder):
     for label in ("ops", "Küche", "(missing)", 'a,"b"', "below 40 000", "1 250 000 or more"):
         assert label in result.out
     assert lines[-2] == (
-        "The promise: epsilon 7/3 in all, for one employee_id with up to 1 row, added or removed."
+        "The promise: epsilon 7/3 for all of these together; protected: one employee_id with up to "
+        "1 row, added or removed."
     )
     assert lines[-1].startswith("Left: epsilon 1.666666666666 of epsilon 4 (in memory")
 
@@ -190,22 +191,34 @@ def test_the_actor_is_written_into_the_ledger(folder, durable):
     assert "Zoë" in folder.run("ledger", "show", "staff.ledger").out
 
 
-def test_what_was_paid_for_is_shown_when_the_rest_fails(folder, durable, monkeypatch):
-    """The second ask fails as if another process had spent the budget in between."""
+@pytest.mark.parametrize(
+    ("failure", "code", "told"),
+    [
+        (hm.BudgetExhausted("somebody was faster"), 1, "halfmask: somebody was faster\n"),
+        (hm.ReleaseFailed("charged, then the engine failed"), 1, "halfmask: charged, then"),
+        (KeyboardInterrupt(), 130, ""),
+    ],
+    ids=["spent by another", "engine", "interrupted"],
+)
+def test_what_was_paid_for_is_shown_when_the_rest_fails(
+    folder, durable, monkeypatch, failure, code, told
+):
+    """The second ask fails, whatever the reason; the first one's answer is not lost."""
     whole = Curator.ask
 
     def failing(self, query, **options):
         if isinstance(query, hm.Mean):
-            raise hm.BudgetExhausted("somebody was faster")
+            raise failure
         return whole(self, query, **options)
 
     monkeypatch.setattr(Curator, "ask", failing)
     folder.write("plan.toml", durable)
     result = folder.run("run", "plan.toml", "--json", "out.json")
-    assert (result.code, result.err) == (1, "halfmask: somebody was faster\n")
+    assert result.code == code
+    assert result.err.startswith(told)
     assert "people" in result.out
     assert "mean salary" not in result.out
-    assert "The promise: epsilon 0.5 in all" in result.out
+    assert "The promise: epsilon 0.5 for all of these together" in result.out
     assert list(json.loads(folder.read("out.json"))["releases"]) == ["people"]
 
 
@@ -235,7 +248,7 @@ def test_check_says_what_would_be_asked(folder):
     for part in (
         "3 releases of staff.csv",
         "protected: one employee_id with up to 1 row, added or removed",
-        "n = Count()",
+        "n: number of rows",
         "by dept (keys: 5) where dept in",
         "In all: epsilon 7/3.",
         "nothing was spent",

@@ -21,8 +21,8 @@ PlanPath = Annotated[Path, typer.Argument(metavar="PLAN", help="The plan, a TOML
 
 def check(path: PlanPath) -> None:
     """Check a plan against the table's columns: reads no row, spends nothing."""
-    plan = read_plan(Document.read(path))
-    with open_plan(plan) as curator:
+    plan, curator = _opened(path)
+    with curator:
         foresee(plan, curator)
         pay_on_paper(plan, curator.ledger)
         _introduce(plan, curator)
@@ -38,8 +38,8 @@ def check(path: PlanPath) -> None:
 
 def cost(path: PlanPath) -> None:
     """Show what a plan costs, what is left, and the errors to expect: reads no row."""
-    plan = read_plan(Document.read(path))
-    with open_plan(plan) as curator:
+    plan, curator = _opened(path)
+    with curator:
         foreseen = foresee(plan, curator)
         rows = [
             (ask.name if line == 0 else "", name, ask.price if line == 0 else "", *_error(ask, one))
@@ -66,10 +66,10 @@ def run(
     ] = None,
 ) -> None:
     """Answer a plan: all or nothing is checked first; then each release is paid for and read."""
-    plan = read_plan(Document.read(path))
     check_writable(json)
     check_writable(csv)
-    with open_plan(plan) as checked:
+    plan, checked = _opened(path)
+    with checked:
         foresee(plan, checked)
         pay_on_paper(plan, checked.ledger)
         curator = replace(checked, ledger=take_ledger(plan))
@@ -86,6 +86,13 @@ def run(
                 write_csv(csv, answers)
 
 
+def _opened(path: Path) -> tuple[Plan, Curator]:
+    plan = read_plan(Document.read(path))
+    with working(1) as step:
+        step(f"opening {plan.table.source.name}")
+        return plan, open_plan(plan)
+
+
 def _ask_all(plan: Plan, curator: Curator, answers: dict[str, Answer], actor: str | None) -> None:
     with working(len(plan.asks)) as step:
         for ask in plan.asks:
@@ -100,7 +107,10 @@ def _introduce(plan: Plan, curator: Curator) -> None:
 
 def _promise(plan: Plan, curator: Curator, answered: int) -> None:
     whole = total(plan.asks[:answered], curator.ledger)
-    say(f"The promise: {whole} in all, for {_whom(curator)}.", _left(plan, curator))
+    say(
+        f"The promise: {whole} for all of these together; protected: {_whom(curator)}.",
+        _left(plan, curator),
+    )
 
 
 def _whom(curator: Curator) -> str:
@@ -117,7 +127,7 @@ def _left(plan: Plan, curator: Curator) -> str:
 
 
 def _asked(ask: Ask) -> list[str]:
-    return [f"{name} = {one!r}" if name else repr(one) for name, one in ask.questions.items()]
+    return [f"{name}: {one.title}" if name else one.title for name, one in ask.questions.items()]
 
 
 def _beside(ask: Ask) -> str:

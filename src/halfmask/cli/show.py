@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import count
 
 from rich import box
 from rich.console import Console
@@ -56,14 +57,14 @@ def _plain(headers: Sequence[str], rows: Sequence[Sequence[str]], right: Sequenc
 
 @contextmanager
 def working(steps: int) -> Iterator[Callable[[str], None]]:
-    """Give a function that moves a progress bar on; it is drawn on a terminal only."""
+    """Give a function that names the next step of a progress bar; drawn on a terminal only."""
     console = Console(stderr=True)
     shown = console.is_terminal and sys.stdout.isatty()
+    done = count()
     with Progress(console=console, transient=True, disable=not shown) as progress:
         task = progress.add_task("", total=steps)
 
         def step(name: str) -> None:
-            progress.update(task, description=visible(name))
-            progress.advance(task)
+            progress.update(task, description=visible(name), completed=next(done))
 
         yield step
