@@ -3,6 +3,8 @@
 import re
 import shlex
 import shutil
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -130,6 +132,19 @@ def test_the_plans_of_the_examples_run(plan, beside):
     result = CliRunner().invoke(app, ["run", str(copy)])
     assert (result.exit_code, result.stderr) == (0, "")
     assert "Left: epsilon 0 of" in result.stdout
+
+
+def test_the_salaries_example_prints_its_whole_table(beside):
+    """Two trials say nothing about errors; that the script runs, and its data stay as they are."""
+    script = beside / "examples" / "salaries" / "salaries.py"
+    done = subprocess.run(
+        [sys.executable, script, "--trials", "2"], capture_output=True, text=True, check=True
+    )
+    tables = [line[:22].strip() for line in done.stdout.splitlines()[4:]]
+    assert tables[0] == "the article's"
+    assert len(tables) == 7
+    written = script.with_name("salaries.csv").read_text(encoding="utf-8")
+    assert written == page("examples/salaries/salaries.csv")
 
 
 def test_every_command_is_told_somewhere():
