@@ -35,7 +35,8 @@ class Room:
 
     def measure(self, prepared: Prepared[E]) -> tuple[E, ...]:
         """Answer one measurement of an ask; one estimate a public key."""
-        self.purse.spend(prepared.cost)
+        if not prepared.is_public:
+            self.purse.spend(prepared.cost)
         tally = prepared.tally
         if tally not in self.known:  # later parts of one ask often need the same exact sums
             self.known[tally] = self._tally(tally)

@@ -2,6 +2,7 @@
 
 mean       the mean: two-sided sums, then a centred sum where the noisy count is large
 centring   when and how that second sum pays
+public_count   the mean where the number of units is public
 together   several queries in one ask: shared bodies, and the split of the rest
 procedure  the protocol
 """

@@ -9,8 +9,10 @@ from halfmask.plan import OnGrid
 from halfmask.privacy import Cost, Relation
 from halfmask.procedures.centring import DIVISIONS, LOOK, SHARES, Centring, VarianceAt, joined
 from halfmask.procedures.procedure import Measure
+from halfmask.procedures.public_count import OfPublicCount
 from halfmask.queries import (
     Bounds,
+    CountDistinct,
     Expected,
     Moments,
     MomentSums,
@@ -76,11 +78,14 @@ class Mean:
         self.body().prepare(setting, price.share(LOOK), grid)
         self._last(setting, price.share(1 - SHARES[-1]), [DIVISIONS - 1], grid)
 
-    def run(self, setting: Setting, price: Cost, measure: Measure) -> tuple[Ratio, ...]:
+    def run(
+        self, setting: Setting, price: Cost, measure: Measure
+    ) -> tuple[Ratio | OfPublicCount, ...]:
         """Look with a small part of the price, then spend the rest where it helps most."""
         sums = self.body()
         if setting.unit.relation is Relation.REPLACE:  # a replaced row's sum is centred already
-            return tuple(answer.mean() for answer in measure(sums.prepare(setting, price)))
+            ratios = tuple(answer.mean() for answer in measure(sums.prepare(setting, price)))
+            return self._of_public_count(setting, price, ratios, measure)
         grid = sums.lay(setting, price)
         looks = [measure(sums.prepare(setting, price.share(LOOK), grid))]
         variance_at = self._variances(setting, price)
@@ -98,6 +103,16 @@ class Mean:
             joined((*history, answer)) if centre is None else joined(history, answer, centre)
             for history, centre, answer in zip(histories, centres, last, strict=True)
         )
+
+    def _of_public_count(
+        self, setting: Setting, price: Cost, ratios: tuple[Ratio, ...], measure: Measure
+    ) -> tuple[Ratio | OfPublicCount, ...]:
+        """Divide by the number of units where that is public, and each adds one row at most."""
+        units = CountDistinct()
+        if not units.is_public(setting) or setting.unit.rows > 1:
+            return ratios
+        (count,) = measure(units.prepare(setting, price))
+        return tuple(OfPublicCount(ratio, int(count.value)) for ratio in ratios)
 
     def _last(
         self, setting: Setting, price: Cost, centres: Sequence[int | None], grid: OnGrid
@@ -138,9 +153,12 @@ class Mean:
 
     def expected(self, setting: Setting, price: Cost, rows: int) -> Expected:
         """Predict the error for values whose mean is in the middle of the bounds."""
-        plain = self.body().as_if(setting, price, rows).mean().expected()
-        gain = 1.0
-        if setting.unit.relation is not Relation.REPLACE:
+        ratio = self.body().as_if(setting, price, rows).mean()
+        plain, gain = ratio.expected(), 1.0
+        if setting.unit.relation is Relation.REPLACE:
+            if CountDistinct().is_public(setting) and setting.unit.rows == 1:
+                plain = OfPublicCount(ratio, rows).expected()
+        else:
             look = self.body().as_if(setting, price.share(LOOK), rows)
             plan = Centring.choose(look, self._variances(setting, price))
             gain = plan.gain(rows) ** 0.5 if plan else 1.0

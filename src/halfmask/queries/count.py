@@ -57,13 +57,7 @@ class Count:
         return Prepared(tally, (output,))
 
     def _reach(self, setting: Setting, parts: int) -> Reach:
-        unit = setting.unit
-        public = (
-            unit.relation is Relation.REPLACE
-            and unit.column is None
-            and setting.by is None
-            and isinstance(setting.where, Everything)
-        )
+        public = setting.unit.column is None and CountDistinct.is_public(setting)
         return Reach(0, 0) if public else setting.reach(parts, swing=parts)
 
     def expected(self, setting: Setting, price: Cost, rows: int) -> Expected:
@@ -81,6 +75,8 @@ class CountDistinct:
     rows, where that is not declared), picked by a salted hash.
     Privacy: epsilon-DP; one unit moves each of its groups by 1, so the whole by at most their
     number. [Dwork, McSherry, Nissim & Smith 2006, Prop. 1]
+    Under `replace`, without filter and keys, the number of units is public by the relation itself,
+    and the exact number is returned.
 
     >>> CountDistinct()
     CountDistinct()
@@ -97,7 +93,15 @@ class CountDistinct:
             return 1
         return setting.unit.groups or setting.unit.rows
 
+    @staticmethod
+    def is_public(setting: Setting) -> bool:
+        """Tell whether the relation itself makes the number of units public: no filter, no keys."""
+        replaced = setting.unit.relation is Relation.REPLACE
+        return replaced and setting.by is None and isinstance(setting.where, Everything)
+
     def _reach(self, setting: Setting) -> Reach:
+        if self.is_public(setting):
+            return Reach(0, 0)
         groups = self._groups(setting)
         replaced = setting.unit.relation is Relation.REPLACE
         moved = groups if not replaced or setting.by is None else 2 * groups

@@ -86,6 +86,11 @@ class Prepared(Generic[E]):
             raise ValueError("the outputs of one tally must have one price")
         return first
 
+    @property
+    def is_public(self) -> bool:
+        """Tell whether no unit can change the answer: then it costs nothing."""
+        return all(output.mechanism.scale == 0 for output in self.outputs)
+
     def vectors(self, exact: Sequence[Sequence[int]]) -> list[tuple[Output[E], tuple[int, ...]]]:
         """Cut the tally into one exact vector a public key, each with its output."""
         flat = [number for cell in exact for number in cell]
