@@ -23,7 +23,7 @@ def test_encloses_the_exponential_tightly(x, bits):
     mp.mp.prec = 2 * bits + 700
     value = mp.ldexp(mp.exp(-mp.mpf(x.numerator) / x.denominator), bits)
     assert lower <= value <= upper
-    assert upper - lower <= (1 if x else 0)
+    assert upper - lower <= (2 if x else 0)
 
 
 def test_huge_exponents_cost_nothing():
@@ -31,8 +31,8 @@ def test_huge_exponents_cost_nothing():
 
 
 @pytest.mark.parametrize("exponent", [-31, -10, -3, -2, -1, 0])
-def test_32_bit_logarithm_is_four_times_better_than_assumed(exponent):
-    """Every one of the 2^23 floats of a binade; the filter allows 16 units, half is left unused."""
+def test_32_bit_logarithm_is_twice_as_good_as_assumed(exponent):
+    """Every one of the 2^23 floats of a binade; the filter allows 8 units in the last place."""
     start = np.float32(2.0**exponent).view(np.int32)
     for block in range(0, 1 << 23, 1 << 19):
         x = np.arange(start + block, start + block + (1 << 19), dtype=np.int32).view(np.float32)

@@ -6,11 +6,11 @@ w = h or, if the sign is set, w = -1 - h, the first 31 bits of a uniform number 
 
 Three steps, each for the lanes that the one before leaves open:
 
-1. 32-bit floats, all lanes. ln u is off by at most 2^-19 of itself (sixteen units in the last
-   place: four times what NumPy states for its logarithm, and what the tests measure), by 2^-21 for
-   the roundings around it and by 1/w for the unread bits. Where u < 2^-10, about, it stays open.
+1. 32-bit floats, all lanes. ln u is off by at most 2^-20 of itself (eight units in the last place:
+   twice what NumPy states for its logarithm, and what the tests measure), by 2^-21 for the
+   roundings around it and by 1/w for the unread bits. Where u < 2^-10, about, it stays open.
    A scale below 1/16 counts as 1/16 here: if K = 0 for that, it is 0 for the smaller scale.
-2. 64-bit floats at both ends of the unread bits, with an error bound of 2^-42 t.
+2. 64-bit floats, with an error bound of 2^-42 t and the width of the unread bits.
 3. Exact integers (`Survival`), which also say whether the cell of K ends inside (w, w + 1) / 2^31.
    Only then the lane reads on.
 
@@ -46,7 +46,7 @@ UNIFORM_BITS: Final = 31
 INT64_MAX: Final = (1 << 63) - 1
 LEAST_LOG: Final = 10 * LN2
 SMALLEST_WIDTH: Final = 2.0**-4
-LOG32_ERROR: Final = 2.0**-19
+LOG32_ERROR: Final = 2.0**-20
 
 Int32s = NDArray[np.int32]
 Int64s = NDArray[np.int64]
@@ -123,9 +123,12 @@ class Lanes:
         """K in 64-bit floats, and where it is certain."""
         t = self.law.width
         top = self.law.log_head + UNIFORM_BITS * LN2
-        w = bits.astype(np.float64)
-        lower = np.floor(t * (top - np.log(w + 1.0) - LOG64_ERROR))
-        upper = np.ceil(t * (top - np.log(np.maximum(w, 0.5)) + LOG64_ERROR)) - 1.0
+        w = np.maximum(bits, 1).astype(np.float64)
+        middle = t * (top - np.log(w + 0.5))
+        reach = t * (
+            LOG64_ERROR + 0.5001 / w
+        )  # ln(w + 1) - ln(w + 1/2) < ln(w + 1/2) - ln w < 1/2w
+        lower, upper = np.floor(middle - reach), np.ceil(middle + reach) - 1.0
         return np.maximum(lower, 0.0).astype(np.int64), (lower == upper) & (bits > 0)
 
 

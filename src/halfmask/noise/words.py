@@ -55,7 +55,7 @@ class _Stream:
         room = np.empty(WORD_BYTES * count + BLOCK_BYTES, np.uint8)
         for start in range(0, WORD_BYTES * count, len(ZEROS)):
             stop = min(start + len(ZEROS), WORD_BYTES * count)
-            self._encryptor.update_into(ZEROS[: stop - start], memoryview(room)[start:])
+            self._encryptor.update_into(ZEROS[: stop - start], room.data[start:])
         return room.view("<u8")[:count]
 
     def take(self, count: int) -> NDArray[np.uint64]:
