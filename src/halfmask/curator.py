@@ -238,7 +238,9 @@ class Curator:
                 f"by: {by!r} does not list its keys; give public ones, "
                 f"as in Keys('dept', ['ops', 'r&d'])"
             )
-        predicate = parse_where(where) if isinstance(where, str) else where or Everything()
+        predicate: object = Everything() if where is None else where
+        if isinstance(where, str):
+            predicate = parse_where(where)
         if not isinstance(predicate, Predicate):
             raise InvalidQuery(f'where: {where!r} is no row filter; write one like "age >= 18"')
         predicate.check(self.schema)

@@ -3,14 +3,13 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 from halfmask.privacy import Cost, PrivacyUnit
 from halfmask.queries import Estimate
 from halfmask.rendering import bracketed, figure, frame, table
 
-__all__ = ["GroupedRelease", "Preview", "Provenance", "Release"]
+__all__ = ["Cell", "GroupedRelease", "Preview", "Provenance", "Release"]
 
 NOT_PRIVATE = "NOT PRIVATE: the noise came from a seed."
 
@@ -69,6 +68,16 @@ class Provenance:
             "version": self.version,
             "ledger": {"entry": self.ledger_entry, "head": self.ledger_head},
         }
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One number of an answer: its bin in words ("" where there are none), value and interval."""
+
+    bin: str
+    value: float
+    low: float
+    high: float
 
 
 class _Made:
@@ -146,11 +155,18 @@ class Release(_Made):
         """The answer in words, as it may be published."""
         return f"{_title(self.query)}: {self._with_interval()}. {self._promise()}"
 
-    def _with_interval(self) -> str:
-        interval, value = self.interval(), self.value
+    def cells(self, confidence: float = 0.95) -> tuple[Cell, ...]:
+        """Return the numbers one by one: the answer alone, or one a bin."""
+        value, interval = self.value, self.interval(confidence)
         if not isinstance(value, tuple):
-            return bracketed(value, interval)
-        return "; ".join(bracketed(one, pair) for one, pair in zip(value, interval, strict=True))
+            return (Cell("", value, *interval),)
+        bins = getattr(self.query, "bins", tuple(map(str, range(len(value)))))
+        return tuple(
+            Cell(name, one, *pair) for name, one, pair in zip(bins, value, interval, strict=True)
+        )
+
+    def _with_interval(self) -> str:
+        return "; ".join(f"{name}: {shown}" if name else shown for name, shown in _shown(self))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain values for JSON."""
@@ -262,25 +278,16 @@ def _title(query: object) -> str:
     return title[:1].upper() + title[1:]
 
 
-def _cells(release: Release) -> list[tuple[str, Any, Any]]:
-    """(name, value, interval) of each number: one, or one a bin."""
-    value, interval = release.value, release.interval()
-    if not isinstance(value, tuple):
-        return [("", value, interval)]
-    edges = getattr(release.query, "edges", range(len(value) + 1))
-    names = [f"{low:g} to {high:g}" for low, high in pairwise(edges)]
-    return list(zip(names, value, interval, strict=True))
-
-
 def _shown(release: Release) -> list[tuple[str, str]]:
-    return [(name, bracketed(value, pair)) for name, value, pair in _cells(release)]
+    return [(cell.bin, bracketed(cell.value, (cell.low, cell.high))) for cell in release.cells()]
 
 
 def _rows_of(release: Release, by: str | None = None) -> list[dict[str, Any]]:
     rows = []
-    for name, value, (low, high) in _cells(release):
+    for cell in release.cells():
         key = {by: release.key} if by else {}
-        bins = {"bin": name} if name else {}
+        bins = {"bin": cell.bin} if cell.bin else {}
         seeded = {"private": False} if release.seeded else {}
-        rows.append({**key, **bins, "value": value, "low": low, "high": high, **seeded})
+        numbers = {"value": cell.value, "low": cell.low, "high": cell.high}
+        rows.append({**key, **bins, **numbers, **seeded})
     return rows

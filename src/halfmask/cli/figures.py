@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any
 
 from halfmask.privacy import Cost
 from halfmask.release import GroupedRelease, Release
@@ -47,21 +45,5 @@ def figures(name: str, answer: Answer, part: str = "") -> Iterator[Figure]:
 
 
 def _cells(name: str, part: str, key: str, release: Release) -> Iterator[Figure]:
-    value, interval = release.value, release.interval()
-    if not isinstance(value, tuple):
-        low, high = interval
-        yield Figure(name, part, key, "", value, low, high, release.cost)
-        return
-    edges: Any = getattr(release.query, "edges", None) or range(len(value) + 1)
-    for bin_edges, one, (low, high) in zip(pairwise(edges), value, interval, strict=True):
-        yield Figure(name, part, key, _bin(*bin_edges), one, low, high, release.cost)
-
-
-def _bin(low: float, high: float) -> str:
-    if low == float("-inf"):
-        return "all" if high == float("inf") else f"below {_edge(high)}"
-    return f"{_edge(low)} or more" if high == float("inf") else f"{_edge(low)} to {_edge(high)}"
-
-
-def _edge(edge: float) -> str:
-    return f"{edge:,.15g}".replace(",", " ")
+    for cell in release.cells():
+        yield Figure(name, part, key, cell.bin, cell.value, cell.low, cell.high, release.cost)

@@ -21,6 +21,7 @@ from halfmask.queries import (
     Ratio,
     Setting,
     mechanism_for,
+    written,
 )
 
 __all__ = ["Mean"]
@@ -53,7 +54,7 @@ class Mean:
     @property
     def title(self) -> str:
         """What is asked, as a reader would say it."""
-        return f"mean of {self.column}, held to {self.lower:g} to {self.upper:g}"
+        return f"mean of {self.column}, held to {written(self.lower)} to {written(self.upper)}"
 
     @property
     def weight(self) -> float:

@@ -162,6 +162,8 @@ class Together:
     def _split(self, families: list[Family]) -> list[Fraction]:
         if self.shares is None:
             return _fractions([family.weight for family in families])
+        if "" in self.questions:
+            raise InvalidQuery("shares: go with several named queries, and one was asked")
         if set(self.shares) != set(self.questions):
             raise InvalidQuery(
                 f"shares: names {sorted(self.shares)} are not those asked, "

@@ -14,7 +14,7 @@ tails        the tail of a sum of noises, for those intervals
 """
 
 from halfmask.queries.count import Count, CountDistinct
-from halfmask.queries.grid import Bounds
+from halfmask.queries.grid import Bounds, written
 from halfmask.queries.histogram import Histogram
 from halfmask.queries.moments import Moments, MomentSums, term
 from halfmask.queries.prepared import Estimate, Expected, Number, Output, Prepared, Query
@@ -50,4 +50,5 @@ __all__ = [
     "mechanism_for",
     "price_of",
     "term",
+    "written",
 ]

@@ -7,7 +7,7 @@ from fractions import Fraction
 from halfmask.errors import InvalidQuery
 from halfmask.plan import OnGrid
 
-__all__ = ["Bounds", "cells_against_noise", "lay_grid", "to_float"]
+__all__ = ["Bounds", "cells_against_noise", "lay_grid", "to_float", "written"]
 
 
 LARGEST = Fraction(1e290)
@@ -44,7 +44,7 @@ class Bounds:
 
 def _finite(bound: object, name: str) -> Fraction:
     try:
-        if isinstance(bound, bool):
+        if isinstance(bound, bool | str):
             raise TypeError
         number = Fraction(bound)  # type: ignore[call-overload]
     except (TypeError, ValueError, OverflowError):
@@ -84,6 +84,15 @@ def lay_grid(column: str, bounds: Bounds, cells: Fraction) -> OnGrid:
 def _floor_log2(number: Fraction) -> int:
     guess = number.numerator.bit_length() - number.denominator.bit_length()
     return guess if Fraction(2) ** guess <= number else guess - 1
+
+
+def written(number: float) -> str:
+    """Write a public number in full, thousands apart: 1 250 000, not 1.25e+06.
+
+    >>> written(1_250_000.0)
+    '1 250 000'
+    """
+    return f"{float(number):,.15g}".replace(",", " ")
 
 
 def to_float(number: Fraction) -> float:

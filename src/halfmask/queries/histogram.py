@@ -4,11 +4,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 from halfmask.errors import InvalidQuery
 from halfmask.plan import Bins, Tally
 from halfmask.privacy import Cost
 from halfmask.queries.count import fine
+from halfmask.queries.grid import written
 from halfmask.queries.prepared import Expected, Output, Prepared
 from halfmask.queries.pricing import mechanism_for
 from halfmask.queries.scaled import ScaledVector, expected_noise
@@ -46,7 +48,12 @@ class Histogram:
     @property
     def title(self) -> str:
         """What is asked, as a reader would say it."""
-        return f"number of rows by {self.column} between {', '.join(f'{e:g}' for e in self.edges)}"
+        return f"number of rows by {self.column}"
+
+    @property
+    def bins(self) -> tuple[str, ...]:
+        """The bins in words."""
+        return tuple(_bin(low, high) for low, high in pairwise(self.edges))
 
     @property
     def weight(self) -> float:
@@ -77,6 +84,12 @@ class Histogram:
         return expected_noise(
             mechanism_for(setting.reach(parts, spread=True), price), Fraction(1, parts)
         )
+
+
+def _bin(low: float, high: float) -> str:
+    if low == -math.inf:
+        return "all" if high == math.inf else f"below {written(high)}"
+    return f"{written(low)} or more" if high == math.inf else f"{written(low)} to {written(high)}"
 
 
 def _edges(edges: Sequence[float]) -> tuple[float, ...]:

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from halfmask.plan import OnGrid, Tally
 from halfmask.privacy import Cost
-from halfmask.queries.grid import Bounds, cells_against_noise, lay_grid
+from halfmask.queries.grid import Bounds, cells_against_noise, lay_grid, written
 from halfmask.queries.moments import Moments, MomentSums
 from halfmask.queries.prepared import Expected, Output, Prepared
 from halfmask.queries.pricing import mechanism_for, strength
@@ -42,7 +42,7 @@ class Sum:
     @property
     def title(self) -> str:
         """What is asked, as a reader would say it."""
-        return f"sum of {self.column}, held to {self.lower:g} to {self.upper:g}"
+        return f"sum of {self.column}, held to {written(self.lower)} to {written(self.upper)}"
 
     @property
     def weight(self) -> float:

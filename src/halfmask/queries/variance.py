@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from halfmask.privacy import Cost
-from halfmask.queries.grid import Bounds
+from halfmask.queries.grid import Bounds, written
 from halfmask.queries.moments import Moments, MomentSums
 from halfmask.queries.prepared import Expected, Output, Prepared
 from halfmask.queries.setting import Setting
@@ -38,7 +38,7 @@ class Variance:
     def title(self) -> str:
         """What is asked, as a reader would say it."""
         name = "standard deviation" if self.root else "variance"
-        return f"{name} of {self.column}, held to {self.lower:g} to {self.upper:g}"
+        return f"{name} of {self.column}, held to {written(self.lower)} to {written(self.upper)}"
 
     @property
     def weight(self) -> float:
