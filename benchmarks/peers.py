@@ -232,6 +232,8 @@ def article_report(found: dict[str, dict]) -> str:
             lines["the article's algorithm"] = ("add/remove one row", got["extra"])
         if got["sets"]:
             lines[name] = (got["relation"], got["sets"])
+    if not lines:
+        return ""
     sets = list(dict.fromkeys(key for _, errors in lines.values() for key in errors))
     rows = [
         [
@@ -253,7 +255,7 @@ def report(result: dict) -> str:
     facts = f"{where['system']}, {where['cores']} cores, Python {where['python']}"
     parts = [facts, *(task_report(t, found) for t, found in result["tasks"].items())]
     parts += [start_report(result["start"]), article_report(result["article"])]
-    return "\n\n".join(parts)
+    return "\n\n".join(filter(None, parts))
 
 
 def main() -> None:
