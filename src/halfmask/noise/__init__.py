@@ -1,8 +1,19 @@
-"""Exact random noise: uniform words in, samples of a stated law out.
+"""Exact random noise: uniform words in, samples of exactly the stated law out.
 
-words                      the source of chance: secure words, seeded words for tests
-discrete_laplace, geometric, rounded_laplace, discrete_gaussian, rounded_gaussian, bernoulli_exp,
-categorical, permutation, below
+words        the source of chance: `secure_words`, and `seeded_words` for tests and simulations
+laplace      `discrete_laplace`, `rounded_laplace`, `geometric`
+gaussian     `discrete_gaussian`, `rounded_gaussian`
+bernoulli    `bernoulli_exp`, coins that are True with probability exp(-x)
+choice       `categorical` by exponential weights, `permutation`, `below` (uniform integers)
+
+lanes        how floats filter and integers decide: the floor of an exponential variable
+split        scales above 1024, by high and low binary digits
+survival     where the cells of the inverse transform end, exactly
+enclosure    exp(-x) between two integers, as close as asked
+arguments    checks of scales and sizes
+
+Floating point only speeds up decisions that a written error bound makes certain; so the same words
+give the same samples on every platform, and each docstring says how words are read.
 """
 
 from halfmask.noise.bernoulli import bernoulli_exp

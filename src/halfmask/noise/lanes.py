@@ -40,7 +40,7 @@ __all__ = [
     "half_words",
 ]
 
-BLOCK: Final = 1 << 16
+BLOCK: Final = 1 << 17
 LARGEST_DIRECT_SCALE: Final = 1024
 UNIFORM_BITS: Final = 31
 INT64_MAX: Final = (1 << 63) - 1

@@ -118,7 +118,7 @@ def folded_geometric(scale: Fraction, count: int, words: Words, *, signed: bool)
     signed: s as in the module's text, so X is discrete Laplace. Otherwise s is a fair coin, and
     L is accepted with probability exp(-L/t).
 
-    In blocks of 2^16 lanes, the last one shorter, of n lanes: ceil(n/2) words give each lane a
+    In blocks of 2^17 lanes, the last one shorter, of n lanes: ceil(n/2) words give each lane a
     half-word, low half first, for s and H (module `lanes`); then, if m <= 24, as many words again
     a second half-word, or else n words a word. Its top byte is the accepting byte, its low m bits
     are those of X; L is these m bits, inverted if s = 1. After all blocks, each lane whose H is
