@@ -6,17 +6,15 @@ from numbers import Integral, Rational, Real
 from operator import index
 
 import numpy as np
-from numpy.typing import NDArray
 
 from halfmask.errors import InvalidQuery
 
-__all__ = ["Number", "Size", "read_rational", "read_scale", "read_size", "saturated", "shaped"]
+__all__ = ["Number", "Size", "read_rational", "read_scale", "read_size"]
 
 Number = int | float | Fraction
 Size = int | tuple[int, ...]
 
 LARGEST_SCALE = 1 << 55
-LARGEST_INT64 = (1 << 63) - 1
 
 
 def read_rational(value: object, name: str) -> Fraction:
@@ -49,13 +47,3 @@ def read_size(size: Size) -> tuple[int, tuple[int, ...]]:
     if any(n < 0 for n in shape):
         raise InvalidQuery(f"size: {size!r} is negative; give sizes of at least 0")
     return prod(shape), shape
-
-
-def saturated(value: int) -> int:
-    """The nearest value that int64 holds (noise is beyond it with probability under 2^-350)."""
-    return max(-LARGEST_INT64 - 1, min(LARGEST_INT64, value))
-
-
-def shaped(values: list[int], shape: tuple[int, ...]) -> NDArray[np.int64]:
-    """A list of exact integers as an int64 array, saturated."""
-    return np.array([saturated(value) for value in values], np.int64).reshape(shape)

@@ -125,9 +125,8 @@ class Lanes:
         top = self.law.log_head + UNIFORM_BITS * LN2
         w = np.maximum(bits, 1).astype(np.float64)
         middle = t * (top - np.log(w + 0.5))
-        reach = t * (
-            LOG64_ERROR + 0.5001 / w
-        )  # ln(w + 1) - ln(w + 1/2) < ln(w + 1/2) - ln w < 1/2w
+        # ln(w + 1) - ln(w + 1/2) < ln(w + 1/2) - ln w < 1/(2 w)
+        reach = t * (LOG64_ERROR + 0.5001 / w)
         lower, upper = np.floor(middle - reach), np.ceil(middle + reach) - 1.0
         return np.maximum(lower, 0.0).astype(np.int64), (lower == upper) & (bits > 0)
 

@@ -54,9 +54,10 @@ def discrete_laplace(
     scale: above 0, at most 2^55; a float counts at its exact binary value. size: a number of
     samples or a shape. Values beyond int64 (probability under 2^-350) saturate.
 
-    Words, scale at most 1024: a half-word a sample, low half first: sign, then 31 bits of u, and
-    |k| = floor(-scale ln(u (1 + exp(-1/scale)) / 2)); then each sample whose bits do not fix |k|
-    reads on, in order. Larger scales: `split.folded_geometric`.
+    Words, scale at most 1024: a half-word a sample, low half first, is an integer h in two's
+    complement; u starts with the 31 bits of h or, if h < 0, of -1 - h, and the sample has the sign
+    of h and the size floor(-scale ln(u (1 + exp(-1/scale)) / 2)). Then each sample whose bits do
+    not fix that size reads on, in order. Larger scales: `split.folded_geometric`.
     [Inverse transform; Ghosh, Roughgarden & Sundararajan 2012 for the law.]
 
     >>> from halfmask.noise import seeded_words

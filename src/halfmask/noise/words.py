@@ -18,7 +18,7 @@ __all__ = ["SecureWords", "SeededWords", "Words", "secure_words", "seeded_words"
 
 WORD_BYTES: Final = 8
 BUFFER_WORDS: Final = 1 << 12
-WORDS_PER_KEY: Final = 1 << 23  # 64 MiB under one key, then a fresh one
+WORDS_PER_KEY: Final = 1 << 23  # 64 MiB, then a fresh key
 LARGEST_BATCH: Final = 1 << 14
 DIRECT_WORDS: Final = 1 << 10  # as many or more come from the cipher without a copy
 ZEROS: Final = memoryview(bytes(WORD_BYTES * LARGEST_BATCH))
@@ -80,7 +80,7 @@ class SecureWords:
     """Words that nobody can draw again: AES-256-CTR keyed from the operating system.
 
     Every thread has a key of its own, a forked child and a copy (`copy`, `pickle`) take new keys,
-    and no key serves more than 64 MiB.
+    and a key that has served 64 MiB is replaced before the next draw.
 
     >>> SecureWords()
     SecureWords()
