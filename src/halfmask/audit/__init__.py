@@ -1,1 +1,14 @@
-"""(being built)"""
+"""Attack on claims of privacy.
+
+audit, audit_pairs         a certified lower bound on epsilon and delta, from outputs alone
+repeated                   adapts a mechanism that answers once a call
+Pair, row_pairs, answer_pairs   neighbours that have broken mechanisms before
+Audit                      what was found
+"""
+
+from halfmask.audit.audit import audit, audit_pairs
+from halfmask.audit.neighbours import Pair, answer_pairs, row_pairs
+from halfmask.audit.samples import repeated
+from halfmask.audit.verdict import Audit
+
+__all__ = ["Audit", "Pair", "answer_pairs", "audit", "audit_pairs", "repeated", "row_pairs"]
