@@ -4,11 +4,27 @@ audit, audit_pairs         a certified lower bound on epsilon and delta, from ou
 repeated                   adapts a mechanism that answers once a call
 Pair, row_pairs, answer_pairs   neighbours that have broken mechanisms before
 Audit                      what was found
+
+exact                      nothing sampled: losses from mass functions and from exact integers
+verify, Verification       a release, over all neighbours of small simulated tables
+exact_loss                 a mechanism, over its whole support
 """
 
 from halfmask.audit.audit import audit, audit_pairs
+from halfmask.audit.exact import Verification, exact_loss, verify
 from halfmask.audit.neighbours import Pair, answer_pairs, row_pairs
 from halfmask.audit.samples import repeated
 from halfmask.audit.verdict import Audit
 
-__all__ = ["Audit", "Pair", "answer_pairs", "audit", "audit_pairs", "repeated", "row_pairs"]
+__all__ = [
+    "Audit",
+    "Pair",
+    "Verification",
+    "answer_pairs",
+    "audit",
+    "audit_pairs",
+    "exact_loss",
+    "repeated",
+    "row_pairs",
+    "verify",
+]

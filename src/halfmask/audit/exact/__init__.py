@@ -1,0 +1,16 @@
+"""Exact verification: losses from mass functions and exact integers, to 1e-12; nothing is sampled.
+
+loss          one mechanism: the loss over its whole support
+verify        one release: all neighbours of small tables, through the real source
+scripts       an ask's measurements, with the noisy answers frozen
+cells, tables   the simulated tables and their neighbours
+spending      the loss of a pair, in exact fractions
+verification  what was found
+"""
+
+from halfmask.audit.exact.loss import Loss, exact_loss
+from halfmask.audit.exact.spending import Moved
+from halfmask.audit.exact.verification import Verification, Witness
+from halfmask.audit.exact.verify import verify
+
+__all__ = ["Loss", "Moved", "Verification", "Witness", "exact_loss", "verify"]

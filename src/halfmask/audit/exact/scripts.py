@@ -1,0 +1,115 @@
+"""An ask's measurements with the noisy answers frozen: what is compared on two neighbours.
+
+A procedure chooses later measurements by earlier noisy answers, and any integers can be such an
+answer. So its loss is the largest over frozen answers of the sum of its measurements' losses, and
+for given answers the measurements are the same on both neighbours, since a procedure meets no rows.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import comb
+from typing import TypeVar
+
+from halfmask.errors import BudgetExhausted
+from halfmask.plan import Tally
+from halfmask.privacy import Cost, Purse
+from halfmask.procedures import Together
+from halfmask.queries import Estimate, Output, Prepared, Setting
+
+__all__ = ["Script", "scripts"]
+
+E = TypeVar("E", bound=Estimate)
+
+_ANSWERS: tuple[tuple[tuple[int, ...], tuple[Fraction, ...]], ...] = tuple(
+    (rows, tuple(Fraction(p, 100) for p in places))
+    for rows, places in (
+        ((0,), (50,)),
+        ((50,), (0, 50, 100)),
+        ((10_000,), (50,)),
+        ((10_000,), (2, 98)),
+        ((10**8,), (50,)),
+        ((10**8,), (0,)),
+        ((10**8,), (100,)),
+        ((10**8, 0, 10_000), (0, 40, 97)),
+        ((-100,), (50,)),
+    )
+)
+"""How many rows the noisy answers speak of, and where in the bounds; groups take turns."""
+
+
+@dataclass(frozen=True)
+class Script:
+    """The measurements of one ask, in order.
+
+    overspent: whether their prices came to more than the ask's.
+    """
+
+    measurements: tuple[Prepared[Estimate], ...]
+    overspent: bool
+
+    @property
+    def tallies(self) -> tuple[Tally, ...]:
+        """What is asked of the rows, each once."""
+        return tuple(dict.fromkeys(one.tally for one in self.measurements))
+
+    @property
+    def signature(self) -> object:
+        """All that a loss depends on."""
+        return self.overspent, tuple(
+            (one.tally, one.cells, tuple((o.mechanism, o.combine) for o in one.outputs))
+            for one in self.measurements
+        )
+
+
+def scripts(asked: Together, setting: Setting, price: Cost) -> tuple[Script, ...]:
+    """Run the ask on frozen answers of many kinds; no row is there to be read.
+
+    Scripts that no loss could tell apart are kept once.
+    """
+    found: dict[object, Script] = {}
+    for rows, places in _ANSWERS:
+        script = _script(asked, setting, price, _Frozen(rows, places))
+        found.setdefault(script.signature, script)
+    return tuple(found.values())
+
+
+@dataclass(frozen=True)
+class _Frozen:
+    """Noisy answers that speak of so many rows, so placed; of any length, in any unit."""
+
+    rows: Sequence[int]
+    places: Sequence[Fraction]
+
+    def answers(self, prepared: Prepared[E], groups: int) -> Iterator[E]:
+        """Answer one group after the other."""
+        outputs = prepared.outputs * (groups if len(prepared.outputs) == 1 else 1)
+        for number, output in enumerate(outputs):
+            yield output.read(self._vector(prepared, output, number))
+
+    def _vector(self, prepared: Prepared[E], output: Output[E], number: int) -> tuple[int, ...]:
+        """Spread the rows as Bernstein's parts of a value at that place would."""
+        rows = self.rows[number % len(self.rows)]
+        place = self.places[number % len(self.places)]
+        features = prepared.cells * len(prepared.tally.features)
+        last = (features if output.combine is None else len(output.combine)) - 1
+        parts = (comb(last, i) * place**i * (1 - place) ** (last - i) for i in range(last + 1))
+        return tuple(round(rows * part / output.step) for part in parts)
+
+
+def _script(asked: Together, setting: Setting, price: Cost, frozen: _Frozen) -> Script:
+    measurements: list[Prepared[Estimate]] = []
+    purse, overspent = Purse(price), False
+
+    def measure(prepared: Prepared[E]) -> tuple[E, ...]:
+        nonlocal overspent
+        measurements.append(prepared)
+        try:
+            if not prepared.is_public:
+                purse.spend(prepared.cost)
+        except BudgetExhausted:
+            overspent = True
+        return tuple(frozen.answers(prepared, prepared.tally.size // prepared.cells))
+
+    asked.run(setting, price, measure)
+    return Script(tuple(measurements), overspent)

@@ -1,0 +1,244 @@
+"""Small simulated tables and their neighbours, read by the real source.
+
+Every table is made of cells from `cells`; no row of anybody's table is ever among them.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+from itertools import islice, product
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from halfmask.audit.exact.cells import cells_of
+from halfmask.audit.exact.spending import Exact
+from halfmask.plan import Everything, Keys, Kind, Schema, Tally
+from halfmask.privacy import PrivacyUnit, Relation
+from halfmask.sources import Source, open_source
+
+__all__ = ["Pair", "Row", "Rows", "Simulation"]
+
+Row = dict[str, object]
+Rows = tuple[Row, ...]
+
+_ROWS = 28
+"""Different rows that are tried."""
+
+_OUTSIDE = 4
+"""Of them, rows that the filter leaves out."""
+
+_COMBINED = 4096
+"""Combinations of cells among which they are looked for."""
+
+_NUMBER = "halfmask row number"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two neighbouring tables."""
+
+    one: Rows
+    other: Rows
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """Tables that try these tallies, for one declared unit.
+
+    suppose: how many of the declared units one person really is; 1 where the declaration is true.
+    """
+
+    tallies: tuple[Tally, ...]
+    schema: Schema
+    unit: PrivacyUnit
+    suppose: int = 1
+
+    @cached_property
+    def columns(self) -> dict[str, Kind]:
+        """The columns that are read, and their public kinds."""
+        names = dict.fromkeys(name for tally in self.tallies for name in tally.columns())
+        return {name: self.schema.column(name).kind for name in names}
+
+    def exact(self, rows: Rows) -> dict[Tally, Exact]:
+        """Have the real source compute the exact integers of a table."""
+        if not rows:  # no source opens a table in memory whose texts have no type
+            return {tally: ((0,) * len(tally.features),) * tally.size for tally in self.tallies}
+        with closing(self._open(rows)) as source:
+            return {tally: _tallied(source, tally) for tally in self.tallies}
+
+    def pairs(self) -> Iterator[Pair]:
+        """Enumerate neighbours: the emptiest and the fullest tables first, all units on each."""
+        people = self._people()
+        for base in self._bases():
+            tables = [_inserted(base, person, at) for at, person in enumerate(people)]
+            if self.unit.relation is Relation.ADD_REMOVE:
+                yield from (Pair(table, base) for table in tables)
+                continue
+            placed = [_inserted(base, person, 0) for person in people]
+            for i, one in enumerate(placed):
+                yield from (Pair(one, other) for other in placed[:i])
+
+    @cached_property
+    def rows(self) -> Rows:
+        """Rows to try, without their unit: near a first one that passes the filter, and beyond."""
+        domains = {
+            name: cells_of(name, self.tallies, self.schema)
+            for name in self.columns
+            if name != self.unit.column
+        }
+        found = [dict(zip(domains, cells, strict=True)) for cells in _combinations(domains)]
+        passing = self._passing(found)
+        inside = [row for row, passed in zip(found, passing, strict=True) if passed]
+        outside = [row for row, passed in zip(found, passing, strict=True) if not passed]
+        first = (inside or outside)[0]
+        inside.sort(key=lambda row: sum(repr(row[name]) != repr(first[name]) for name in row))
+        return tuple(inside[: _ROWS - _OUTSIDE] + outside[:_OUTSIDE])
+
+    def _passing(self, rows: list[Row]) -> list[bool]:
+        """Ask the real source which rows a filter keeps."""
+        filters = {tally.where for tally in self.tallies} - {Everything()}
+        if not filters:
+            return [True] * len(rows)
+        numbers = Keys(_NUMBER, range(len(rows)))
+        unit = {self.unit.column: None} if self.unit.column else {}
+        passed = [False] * len(rows)
+        with closing(self._open([unit | row for row in rows])) as source:
+            for where in filters:
+                kept = _tallied(source, Tally(((1, 0, 0, 0),), groups=(numbers,), where=where))
+                passed = [
+                    p or bool(k and k[0]) for p, k in zip(passed, kept or passed, strict=True)
+                ]
+        return passed
+
+    def _open(self, rows: Sequence[Row]) -> Source:
+        columns = {
+            name: _column([row[name] for row in rows], kind) for name, kind in self.columns.items()
+        }
+        columns[_NUMBER] = list(range(len(rows)))
+        return open_source(columns, {**self.columns, _NUMBER: "integer"}, threads=1)
+
+    def _people(self) -> list[Rows]:
+        """Everything that one person may add, by kinds of behaviour."""
+        if self.unit.column is None:
+            copies = [(row,) * self.suppose for row in self.rows]
+            if self.suppose == 1:
+                return copies
+            halves = [a[: self.suppose // 2] + b[self.suppose // 2 :] for a, b in _couples(copies)]
+            return copies + halves + [tuple(islice(self.rows, self.suppose))]
+        people = [self._named(shape) for shape in self._shapes()]
+        if self.unit.relation is Relation.ADD_REMOVE:  # rows of nobody: dropped
+            people.append(tuple({self.unit.column: None, **row} for row in self.rows[:2]))
+        return people
+
+    def _shapes(self) -> Iterator[Rows]:
+        """Rows of one unit: as many as allowed and more, all alike, of two kinds, of all kinds."""
+        most = self.unit.rows
+        for row in self.rows:
+            yield (row,) * (most + 1)
+        yield self.rows
+        yield from (a * most + b * most for a, b in _couples([(row,) for row in self.rows]))
+        for row in self.rows[:4]:
+            yield (row,)
+            yield (row,) * (most + 40)
+
+    def _named(self, shape: Rows) -> Rows:
+        """Give the rows to the person's units, each of which has them all."""
+        assert self.unit.column is not None  # noqa: S101
+        person, _ = self._identities
+        return tuple({self.unit.column: name, **row} for name in person for row in shape)
+
+    @cached_property
+    def _identities(self) -> tuple[Sequence[object], Sequence[object]]:
+        """The units of the person who comes and goes, amid those of the others."""
+        assert self.unit.column is not None  # noqa: S101
+        kind = self.columns.get(self.unit.column, "text")
+        seen = [
+            cell
+            for cell in cells_of(self.unit.column, self.tallies, self.schema)
+            if cell is not None and cell == cell
+        ]
+        names = seen[:3] if self._unit_is_asked() else []
+        names += [name for name in _names(kind, self.suppose + 6) if name not in names]
+        return names[2 : 2 + self.suppose], names[:2] + names[2 + self.suppose :]
+
+    def _unit_is_asked(self) -> bool:
+        """Whether the unit's column is also a value, a key, or in a filter."""
+        return any(
+            self.unit.column in (tally.value and tally.value.column, *tally.where.columns())
+            or self.unit.column in [group.column for group in tally.groups]
+            for tally in self.tallies
+        )
+
+    def _bases(self) -> list[Rows]:
+        """The others: nobody, a crowd of all kinds, and people who are all alike."""
+        if self.unit.column is None:
+            return [(), self.rows[:: max(1, len(self.rows) // 7)], self.rows[:1] * 4]
+        column, (_, others) = self.unit.column, self._identities
+        crowd = [
+            {column: name, **self.rows[(3 * i + j) % len(self.rows)]}
+            for i, name in enumerate(others)
+            for j in range(1 + i % (self.unit.rows + 2))
+        ]
+        nobody = [{column: None, **row} for row in self.rows[:2]]
+        alike = [{column: name, **self.rows[0]} for name in others[:3]] * (self.unit.rows + 2)
+        return [(), tuple(crowd + nobody), tuple(alike)]
+
+
+def _column(cells: list[object], kind: Kind) -> Any:
+    """Give a column of missing texts a text under a mask, which tells the engine its type."""
+    if kind not in ("text", "unread") or any(cell is not None for cell in cells):
+        return cells
+    return np.ma.masked_array(np.full(len(cells), "x"), mask=True)
+
+
+def _tallied(source: Source, tally: Tally) -> Exact:
+    with suppress(Exception):  # whether rows can make it fail is part of what is compared
+        return source.tally(tally)
+    return None
+
+
+def _inserted(base: Rows, person: Rows, at: int) -> Rows:
+    """Put the person's rows in front, amid or behind the others', by turns."""
+    place = (at % 3) * len(base) // 2
+    return base[:place] + person + base[place:]
+
+
+def _couples(kinds: Sequence[Rows]) -> list[tuple[Rows, Rows]]:
+    """Pair the first kinds with each other, and the first with all."""
+    close = [(a, b) for i, a in enumerate(kinds[:4]) for b in kinds[:i]]
+    return close + [(kinds[0], b) for b in kinds[4:]]
+
+
+def _combinations(domains: dict[str, tuple[object, ...]]) -> list[tuple[object, ...]]:
+    """Combine cells: all ways, or evenly spread ones where there are too many."""
+    total = prod(map(len, domains.values()))
+    if total <= _COMBINED:
+        return list(product(*domains.values()))
+    step = int(total * 0.6180339887) | 1
+    return [_numbered(i * step % total, domains) for i in range(_COMBINED)]
+
+
+def _numbered(number: int, domains: dict[str, tuple[object, ...]]) -> tuple[object, ...]:
+    cells = []
+    for domain in domains.values():
+        number, digit = divmod(number, len(domain))
+        cells.append(domain[digit])
+    return tuple(cells)
+
+
+def _names(kind: Kind, count: int) -> list[object]:
+    """Make up names of units, of a column's kind."""
+    start = datetime(2001, 1, 1)
+    made: dict[Kind, list[object]] = {
+        "integer": [7 * i + 1 for i in range(count)],
+        "real": [i + 0.5 for i in range(count)],
+        "text": [f"p{i}" for i in range(count)],
+        "unread": [f"p{i}" for i in range(count)],
+        "time": [start + timedelta(days=i) for i in range(count)],
+        "boolean": [True, False],
+    }
+    return made[kind]
