@@ -24,7 +24,7 @@ its grid less the origin, and 0 where p is 0.
 """
 
 _WIDEST = 2**64
-"""Features of one row, all together: so that 2^48 rows of one unit stay under 2^112."""
+"""Features of one row, all together: so that 2^40 rows of one unit stay under 2^104."""
 
 _MOST_GROUPS = 2**24
 

@@ -13,11 +13,11 @@ from halfmask.sources.dialect import Dialect
 
 __all__ = ["bounded"]
 
-_ROWS_PER_UNIT = 48
-"""log2 of the rows that one unit can have: more than any disk holds."""
+_ROWS_PER_UNIT = 40
+"""log2 of the rows that one unit can have: a million million."""
 
-_QUOTIENT = 48
-"""log2 of the largest quotient for which a double is off by less than one (six roundings)."""
+_DOUBLE = 48
+"""log2 of the largest norm whose quotient a double gives to within a quarter (2^-50 of it)."""
 
 
 def bounded(
@@ -33,6 +33,8 @@ def bounded(
     else:
         scaled = _scaled(sums, names, bound.norm, tally.reach, shared, dialect)
     listed = ", ".join(f"{dialect.total.format(name)} AS {name}" for name in names)
+    if not tally.groups:
+        return f"SELECT 0 AS g, {listed} FROM ({scaled}) e"
     return f"SELECT g, {listed} FROM ({scaled}) e GROUP BY g"
 
 
@@ -54,28 +56,49 @@ def _clamped(name: str, norm: int, dialect: Dialect) -> str:
 def _scaled(
     sums: str, names: list[str], norm: int, reach: int, shared: bool, dialect: Dialect
 ) -> str:
-    """|f| * norm // t, where t is the unit's norm: long division, one digit of the norm a time.
+    """Write f * norm / t rounded towards zero, where t is the unit's norm.
 
-    A digit of the quotient is first taken in doubles, which are off by less than one (at most
-    2^49, six roundings), and then corrected by the exact remainder. The digits are so short that
-    no product passes 2^126, for up to 2^48 rows of one unit.
+    Units inside the bound carry nulls through the division: it costs them nothing, and divides
+    by no zero.
     """
-    width = min(_QUOTIENT, 125 - _ROWS_PER_UNIT - reach.bit_length())
-    digits = _digits(norm, width)
     total = " + ".join(f"ABS({name})" for name in names)
     if shared:
         total = f"SUM({total}) OVER (PARTITION BY u)"
-    query = f"SELECT g, {', '.join(names)}, {total} AS t FROM ({sums}) b"
-    for place, digit in enumerate(digits):
-        query = _divided(query, names, digit, 2**width if place else 0, dialect)
-    listed = ", ".join(
-        f"CASE WHEN t <= {norm} THEN {f} WHEN {f} < 0 THEN -q{f} ELSE q{f} END AS {f}"
+    kept = ["g", *names]
+    query = f"SELECT {', '.join(kept)}, {total} AS t FROM ({sums}) b"
+    query = _with(query, kept, {"t": f"CASE WHEN t > {norm} THEN t END"})
+    room = 125 - _ROWS_PER_UNIT - reach.bit_length()
+    if norm.bit_length() <= min(_DOUBLE, room):
+        return _quick(query, names, norm, dialect)
+    for place, digit in enumerate(_digits(norm, room)):
+        query = _divided(query, names, digit, 2**room if place else 0, dialect)
+    return _with(query, ["g"], {f: f"CASE WHEN t IS NULL THEN {f} ELSE q{f} END" for f in names})
+
+
+def _quick(query: str, names: list[str], norm: int, dialect: Dialect) -> str:
+    """Guess the quotient in doubles, and correct it by exact integers.
+
+    The ratio has five roundings, so for a norm of at most 2^48 it is off by less than a quarter;
+    rounded to r it is off by less than one. So the quotient is r, or one nearer to zero where
+    |r| * t passes |f| * norm.
+    """
+    kept = ["g", "t", *names]
+    ratios = {}
+    for f in names:
+        product = f"{dialect.cast(f, dialect.double)} * {dialect.number(float(norm))}"
+        ratio = f"ROUND({product} / {dialect.cast('t', dialect.double)})"
+        ratios[f"r{f}"] = dialect.cast(ratio, dialect.integer)
+    query = _with(query, kept, ratios)
+    quotients = {
+        f: f"CASE WHEN t IS NULL THEN {f} WHEN ABS(r{f}) * t <= ABS({f}) * {norm} THEN r{f} "
+        f"WHEN r{f} < 0 THEN r{f} + 1 ELSE r{f} - 1 END"
         for f in names
-    )
-    return f"SELECT g, {listed} FROM ({query}) d"
+    }
+    return _with(query, ["g"], quotients)
 
 
 def _digits(norm: int, width: int) -> list[int]:
+    """Return the digits of the norm to the base 2^width, the highest first."""
     digits: list[int] = []
     while norm:
         norm, digit = divmod(norm, 2**width)
@@ -84,33 +107,19 @@ def _digits(norm: int, width: int) -> list[int]:
 
 
 def _divided(query: str, names: list[str], digit: int, base: int, dialect: Dialect) -> str:
-    """One step: (quotient q, remainder r) become (q * base + h, rest) for h = (r|f) // t."""
-    kept = ", ".join(["g", "t", *names])
-    if base:
-        kept_q = "".join(f", q{f}" for f in names)
-        product = {f: f"r{f} * {base} + ABS({f}) * {digit}" for f in names}
-    else:
-        kept_q = ""
-        product = {f: f"ABS({f}) * {digit}" for f in names}
-    m = ", ".join(f"{product[f]} AS m{f}" for f in names)
-    query = f"SELECT {kept}{kept_q}, {m} FROM ({query}) x"
-    h = ", ".join(f"m{f}, {_guess(f'm{f}', dialect)} AS h{f}" for f in names)
-    query = f"SELECT {kept}{kept_q}, {h} FROM ({query}) x"
-    e = ", ".join(f"h{f}, m{f} - h{f} * t AS e{f}" for f in names)
-    query = f"SELECT {kept}{kept_q}, {e} FROM ({query}) x"
-    step = []
-    for f in names:
-        start = f"q{f} * {base} + " if base else ""
-        step.append(
-            f"{start}h{f} + CASE WHEN e{f} < 0 THEN -1 WHEN e{f} >= t AND t > 0 THEN 1 ELSE 0 END "
-            f"AS q{f}, CASE WHEN e{f} < 0 THEN e{f} + t WHEN e{f} >= t THEN e{f} - t ELSE e{f} END "
-            f"AS r{f}"
-        )
-    return f"SELECT {kept}, {', '.join(step)} FROM ({query}) x"
+    """Long division by one more digit of a large norm, so short that no product passes 2^126.
+
+    Quotient q and remainder r have the sign of f, as division rounds towards zero.
+    """
+    kept = ["g", "t", *names, *(f"q{f}" for f in names if base)]
+    rest = {f: f"r{f} * {base} + " if base else "" for f in names}
+    quotient = {f: f"q{f} * {base} + " if base else "" for f in names}
+    query = _with(query, kept, {f"m{f}": f"{rest[f]}{f} * {digit}" for f in names})
+    divided = {f"q{f}": quotient[f] + dialect.divide.format(f"m{f}", "t") for f in names}
+    remainder = {f"r{f}": dialect.remainder.format(f"m{f}", "t") for f in names}
+    return _with(query, ["g", "t", *names], divided | remainder)
 
 
-def _guess(product: str, dialect: Dialect) -> str:
-    one = dialect.number(1.0)
-    divisor = f"CASE WHEN t > 0 THEN {dialect.cast('t', dialect.double)} ELSE {one} END"
-    ratio = f"FLOOR({dialect.cast(product, dialect.double)} / ({divisor}))"
-    return dialect.cast(dialect.cast(ratio, dialect.integer), dialect.wide)
+def _with(query: str, kept: list[str], added: dict[str, str]) -> str:
+    listed = ", ".join([*kept, *(f"{expression} AS {name}" for name, expression in added.items())])
+    return f"SELECT {listed} FROM ({query}) x"

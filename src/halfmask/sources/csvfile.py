@@ -3,7 +3,8 @@ r"""CSV files: a fixed dialect, read line by line as text into a typed snapshot.
 The dialect: UTF-8 (a byte order mark is skipped), comma, double quote doubled inside quotes, a
 header line with the names. **One line is one record**, whatever it holds: so no line can change
 how another is read. A line is dropped, and nothing else happens, when it has more or fewer fields
-than the header, is not valid UTF-8, is longer than 2 MB, is blank, or leaves a quote unbalanced
+than the header, is not valid UTF-8, is longer than 2 MB, is blank, holds the control
+character U+001F, or leaves a quote unbalanced
 (text after a closing quote, or a quoted field that goes on in the next line: fields with line
 breaks are not supported). Lines end in ``\n``, ``\r`` or ``\r\n``. An empty field, quoted or not,
 is missing.

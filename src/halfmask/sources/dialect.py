@@ -29,6 +29,8 @@ class Dialect:
     attempt: str
     digest: str
     total: str
+    divide: str
+    remainder: str
     utc: str
 
     def type_of(self, reading: Reading) -> str:
@@ -89,5 +91,7 @@ DUCKDB = Dialect(
     attempt="TRY_CAST({0} AS {1})",
     digest="md5({0})",
     total="SUM({0})",
+    divide="({0} // {1})",
+    remainder="({0} % {1})",
     utc="make_timestamp(epoch_us({0}))",
 )

@@ -29,11 +29,11 @@ def of_array(
 
     Objects and strings are text, unless declared otherwise; a cell that is no text is missing.
     """
+    if isinstance(data, np.ma.MaskedArray):
+        missing, data = np.ma.getmaskarray(data), np.ma.getdata(data)
     kind = data.dtype.kind
     if kind in "OUT":
         return of_cells(data.tolist(), declared or "text", missing)
-    if isinstance(data, np.ma.MaskedArray):
-        missing, data = np.ma.getmaskarray(data), np.ma.getdata(data)
     if kind == "M":
         return Vector("time", data.astype("datetime64[us]"), missing)
     if kind not in "biuf":
