@@ -1,14 +1,14 @@
 """From an engine's column types to public kinds, and each column in the one type of its kind."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from halfmask.errors import SourceError
 from halfmask.plan import Column, Kind, Reading, Schema
 from halfmask.sources.dialect import Dialect
 from halfmask.sources.grammar import read_text
 
-__all__ = ["canonical", "declared", "kind_of", "stated"]
+__all__ = ["canonical", "declared", "kind_of", "kinds_of", "stated"]
 
 _KINDS: tuple[tuple[str, Kind], ...] = (
     ("BOOLEAN", "boolean"),
@@ -29,6 +29,20 @@ def kind_of(engine_type: str) -> Kind | None:
         if re.fullmatch(pattern, engine_type) and not engine_type.endswith("]"):
             return kind
     return None
+
+
+def kinds_of(name: str, types: Sequence[tuple[str, str]]) -> dict[str, Kind]:
+    """Return the kinds of a table's columns, without those that halfmask has no use for."""
+    kinds: dict[str, Kind] = {}
+    for column, engine_type in types:
+        kind = kind_of(engine_type)
+        if kind is not None and column in kinds:
+            raise SourceError(f"source: two columns of {name} are named {column!r}; rename one")
+        if kind is not None:
+            kinds[column] = kind
+    if not kinds:
+        raise SourceError(f"source: no column of {name} holds numbers, text, truth values or times")
+    return kinds
 
 
 def declared(found: Mapping[str, Kind], schema: Schema | Mapping[str, Kind] | None) -> Schema:

@@ -5,7 +5,7 @@ from typing import Any
 
 from halfmask.errors import SourceError
 from halfmask.plan import Kind, Schema
-from halfmask.sources.columns import canonical, declared, kind_of
+from halfmask.sources.columns import canonical, declared, kinds_of
 from halfmask.sources.dialect import DUCKDB
 from halfmask.sources.engine import Engine, memory_engine
 from halfmask.sources.frames import Vectors
@@ -20,7 +20,7 @@ def table_of_vectors(
     name: str, vectors: Vectors, schema: Schema | Mapping[str, Kind] | None, threads: int | None
 ) -> Table:
     """Give the vectors to the engine: numbers in place, without a copy; text copied once."""
-    engine = memory_engine(threads)
+    engine, failure = memory_engine(threads), SourceError(_UNREADABLE)
     parts: dict[str, Any] = {}
     cells = {}
     for i, (column, vector) in enumerate(vectors.items()):
@@ -33,11 +33,15 @@ def table_of_vectors(
     table = "given"
     if any(vector.data.dtype == object for vector in vectors.values()):
         table = "held"
-        error = SourceError(_UNREADABLE)
-        engine.rows("CREATE TEMP TABLE held AS SELECT * FROM given", error)
+        # The engine's type of an array of objects depends on its values: all null is no text.
+        listed = ", ".join(
+            f"CAST({part} AS VARCHAR) AS {part}" if data.dtype == object else part
+            for part, data in parts.items()
+        )
+        engine.rows(f"CREATE TEMP TABLE held AS SELECT {listed} FROM given", failure)
         engine.connection.unregister("given")
     kinds: dict[str, Kind] = {column: vector.kind for column, vector in vectors.items()}
-    types = dict(engine.types(table, SourceError(_UNREADABLE)))
+    types = dict(engine.types(table, failure))
     columns = {column: (cells[column], types[f"d{i}"]) for i, column in enumerate(vectors)}
     return _table(name, declared(kinds, schema), columns, table, engine)
 
@@ -50,20 +54,14 @@ def table_of_arrow(
     (Arrow and the engine disagree on how NaN compares.)
     """
     names = list(arrow.column_names)
-    engine = memory_engine(threads)
+    engine, failure = memory_engine(threads), SourceError(_UNREADABLE)
     engine.connection.register("given", arrow.rename_columns([f"d{i}" for i in range(len(names))]))
-    error = SourceError(_UNREADABLE)
-    found = [(given, kind_) for given, kind_ in engine.types("given", error) if kind_of(kind_)]
-    if not found:
-        raise SourceError("source: no column holds numbers, text, truth values or times")
-    listed = ", ".join(given for given, _ in found)
-    engine.rows(f"CREATE TEMP TABLE held AS SELECT {listed} FROM given", error)
+    types = engine.types("given", failure)
+    kinds = kinds_of(name, [(names[i], kind) for i, (_, kind) in enumerate(types)])
+    columns = {names[i]: typed for i, typed in enumerate(types) if names[i] in kinds}
+    listed = ", ".join(given for given, _ in columns.values())
+    engine.rows(f"CREATE TEMP TABLE held AS SELECT {listed} FROM given", failure)
     engine.connection.unregister("given")
-    columns = {names[int(given[1:])]: (given, kind_) for given, kind_ in found}
-    kinds = {name: kind for name, (_, kind_) in columns.items() if (kind := kind_of(kind_))}
-    if len(columns) < len(found):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise SourceError(f"source: two columns are named {twice!r}; rename one of them")
     return _table(name, declared(kinds, schema), columns, "held", engine)
 
 
@@ -76,6 +74,6 @@ def _table(
 ) -> Table:
     physical = {}
     for column in schema:
-        cell, kind_ = columns[column.name]
-        physical[column.name] = canonical(column.name, column.kind, kind_, cell, DUCKDB)
+        cell, engine_type = columns[column.name]
+        physical[column.name] = canonical(column.name, column.kind, engine_type, cell, DUCKDB)
     return Table(name, schema, physical, table, engine)

@@ -19,7 +19,8 @@ from halfmask.sources.frames import (
     vectors_of_polars,
 )
 from halfmask.sources.memory import table_of_arrow, table_of_vectors
-from halfmask.sources.parquet import open_parquet, open_relation
+from halfmask.sources.parquet import open_parquet
+from halfmask.sources.relation import open_relation
 from halfmask.sources.table import Source
 
 __all__ = ["open_source"]
