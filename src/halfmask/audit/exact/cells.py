@@ -5,8 +5,10 @@ They come from the public tallies of the query and the public kinds of the colum
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime, timedelta
 
+from halfmask.errors import InvalidQuery
 from halfmask.plan import (
     Among,
     Bins,
@@ -132,8 +134,9 @@ def _in_kind(mark: object, kind: Kind) -> Iterator[object]:
 
 
 def _instants(text: str) -> Iterator[datetime]:
-    moment = instant(text, "where")
-    yield from (moment, moment + timedelta(days=1))
+    with suppress(InvalidQuery):  # text that is a time in no query
+        moment = instant(text, "where")
+        yield from (moment, moment + timedelta(days=1))
 
 
 def _spelled(mark: object) -> str:

@@ -118,6 +118,8 @@ class _Noise:
             return 0.0
         if len(self.shift) > 1:
             raise InvalidQuery("delta: is computed for one integer; use renyi for a vector")
+        if self.mechanism.scale == 0:
+            return 1.0
         (s,) = self.shift
         last = self._last_above(epsilon, s)
         if last is None:

@@ -11,7 +11,7 @@ from fractions import Fraction
 from math import comb
 from typing import TypeVar
 
-from halfmask.errors import BudgetExhausted
+from halfmask.errors import BudgetExhausted, InvalidQuery
 from halfmask.plan import Tally
 from halfmask.privacy import Cost, Purse
 from halfmask.procedures import Together
@@ -26,23 +26,24 @@ _ANSWERS: tuple[tuple[tuple[int, ...], tuple[Fraction, ...]], ...] = tuple(
     for rows, places in (
         ((0,), (50,)),
         ((50,), (0, 50, 100)),
-        ((10_000,), (50,)),
-        ((10_000,), (2, 98)),
+        ((10_000,), (40,)),
+        ((10_000,), (50, 2)),
         ((10**8,), (50,)),
-        ((10**8,), (0,)),
-        ((10**8,), (100,)),
-        ((10**8, 0, 10_000), (0, 40, 97)),
+        ((10**8,), (65,)),
+        ((10**8,), (50, 0)),
+        ((10**8,), (50, 100)),
+        ((10**8, 0, 10_000), (35, 50, 97)),
         ((-100,), (50,)),
     )
 )
-"""How many rows the noisy answers speak of, and where in the bounds; groups take turns."""
+"""How many rows noisy answers speak of, and where in the bounds; groups and stages take turns."""
 
 
 @dataclass(frozen=True)
 class Script:
     """The measurements of one ask, in order.
 
-    overspent: whether their prices came to more than the ask's.
+    overspent: whether their prices came to more than the ask's, or have none in its currency.
     """
 
     measurements: tuple[Prepared[Estimate], ...]
@@ -81,16 +82,18 @@ class _Frozen:
     rows: Sequence[int]
     places: Sequence[Fraction]
 
-    def answers(self, prepared: Prepared[E], groups: int) -> Iterator[E]:
+    def answers(self, prepared: Prepared[E], groups: int, stage: int) -> Iterator[E]:
         """Answer one group after the other."""
         outputs = prepared.outputs * (groups if len(prepared.outputs) == 1 else 1)
         for number, output in enumerate(outputs):
-            yield output.read(self._vector(prepared, output, number))
+            yield output.read(self._vector(prepared, output, number, stage))
 
-    def _vector(self, prepared: Prepared[E], output: Output[E], number: int) -> tuple[int, ...]:
+    def _vector(
+        self, prepared: Prepared[E], output: Output[E], number: int, stage: int
+    ) -> tuple[int, ...]:
         """Spread the rows as Bernstein's parts of a value at that place would."""
         rows = self.rows[number % len(self.rows)]
-        place = self.places[number % len(self.places)]
+        place = self.places[(number + stage) % len(self.places)]
         features = prepared.cells * len(prepared.tally.features)
         last = (features if output.combine is None else len(output.combine)) - 1
         parts = (comb(last, i) * place**i * (1 - place) ** (last - i) for i in range(last + 1))
@@ -107,9 +110,10 @@ def _script(asked: Together, setting: Setting, price: Cost, frozen: _Frozen) -> 
         try:
             if not prepared.is_public:
                 purse.spend(prepared.cost)
-        except BudgetExhausted:
+        except (BudgetExhausted, InvalidQuery):  # too much, or of no proved price in this currency
             overspent = True
-        return tuple(frozen.answers(prepared, prepared.tally.size // prepared.cells))
+        groups, stage = prepared.tally.size // prepared.cells, len(measurements) - 1
+        return tuple(frozen.answers(prepared, groups, stage))
 
     asked.run(setting, price, measure)
     return Script(tuple(measurements), overspent)

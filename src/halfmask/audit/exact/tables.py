@@ -25,10 +25,10 @@ __all__ = ["Pair", "Row", "Rows", "Simulation"]
 Row = dict[str, object]
 Rows = tuple[Row, ...]
 
-_ROWS = 28
+_ROWS = 26
 """Different rows that are tried."""
 
-_OUTSIDE = 4
+_OUTSIDE = 6
 """Of them, rows that the filter leaves out."""
 
 _COMBINED = 4096
@@ -71,9 +71,10 @@ class Simulation:
             return {tally: _tallied(source, tally) for tally in self.tallies}
 
     def pairs(self) -> Iterator[Pair]:
-        """Enumerate neighbours: the emptiest and the fullest tables first, all units on each."""
-        people = self._people()
-        for base in self._bases():
+        """Enumerate neighbours: everything that one unit may add, among others of three kinds."""
+        everyone = self._people()
+        for base, step in zip(self._bases(), (1, 1, 3), strict=True):
+            people = everyone[::step]
             tables = [_inserted(base, person, at) for at, person in enumerate(people)]
             if self.unit.relation is Relation.ADD_REMOVE:
                 yield from (Pair(table, base) for table in tables)
@@ -100,8 +101,8 @@ class Simulation:
 
     def _passing(self, rows: list[Row]) -> list[bool]:
         """Ask the real source which rows a filter keeps."""
-        filters = {tally.where for tally in self.tallies} - {Everything()}
-        if not filters:
+        filters = {tally.where for tally in self.tallies}
+        if Everything() in filters:
             return [True] * len(rows)
         numbers = Keys(_NUMBER, range(len(rows)))
         unit = {self.unit.column: None} if self.unit.column else {}
@@ -109,9 +110,8 @@ class Simulation:
         with closing(self._open([unit | row for row in rows])) as source:
             for where in filters:
                 kept = _tallied(source, Tally(((1, 0, 0, 0),), groups=(numbers,), where=where))
-                passed = [
-                    p or bool(k and k[0]) for p, k in zip(passed, kept or passed, strict=True)
-                ]
+                for number, (count,) in enumerate(kept or ()):
+                    passed[number] |= count > 0
         return passed
 
     def _open(self, rows: Sequence[Row]) -> Source:
@@ -129,7 +129,10 @@ class Simulation:
                 return copies
             halves = [a[: self.suppose // 2] + b[self.suppose // 2 :] for a, b in _couples(copies)]
             return copies + halves + [tuple(islice(self.rows, self.suppose))]
-        people = [self._named(shape) for shape in self._shapes()]
+        shapes = tuple(self._shapes())
+        people = [self._named(shape, at) for at, shape in enumerate(shapes)]
+        if self._unit_is_asked():  # then a name matters: each with the first shape
+            people += [self._named(shapes[0], at) for at in range(len(self._identities[0]))]
         if self.unit.relation is Relation.ADD_REMOVE:  # rows of nobody: dropped
             people.append(tuple({self.unit.column: None, **row} for row in self.rows[:2]))
         return people
@@ -145,25 +148,24 @@ class Simulation:
             yield (row,)
             yield (row,) * (most + 40)
 
-    def _named(self, shape: Rows) -> Rows:
-        """Give the rows to the person's units, each of which has them all."""
+    def _named(self, shape: Rows, at: int) -> Rows:
+        """Give the rows to the person's units, each of which has them all; names take turns."""
         assert self.unit.column is not None  # noqa: S101
-        person, _ = self._identities
-        return tuple({self.unit.column: name, **row} for name in person for row in shape)
+        people, _ = self._identities
+        names = [people[(at + k) % len(people)] for k in range(self.suppose)]
+        return tuple({self.unit.column: name, **row} for name in names for row in shape)
 
     @cached_property
     def _identities(self) -> tuple[Sequence[object], Sequence[object]]:
-        """The units of the person who comes and goes, amid those of the others."""
+        """Names for whoever comes and goes, and names of the others, before and behind."""
         assert self.unit.column is not None  # noqa: S101
         kind = self.columns.get(self.unit.column, "text")
-        seen = [
-            cell
-            for cell in cells_of(self.unit.column, self.tallies, self.schema)
-            if cell is not None and cell == cell
-        ]
-        names = seen[:3] if self._unit_is_asked() else []
-        names += [name for name in _names(kind, self.suppose + 6) if name not in names]
-        return names[2 : 2 + self.suppose], names[:2] + names[2 + self.suppose :]
+        made = _names(kind, self.suppose + 7)
+        if not self._unit_is_asked():
+            return made[2:-4] or made[:1], made[:2] + made[-4:] if len(made) > 2 else made[1:]
+        cells = cells_of(self.unit.column, self.tallies, self.schema)
+        asked = [cell for cell in cells if cell is not None and cell == cell]
+        return asked, [name for name in made if name not in asked]
 
     def _unit_is_asked(self) -> bool:
         """Whether the unit's column is also a value, a key, or in a filter."""
@@ -208,9 +210,9 @@ def _inserted(base: Rows, person: Rows, at: int) -> Rows:
 
 
 def _couples(kinds: Sequence[Rows]) -> list[tuple[Rows, Rows]]:
-    """Pair the first kinds with each other, and the first with all."""
+    """Pair the first kinds with each other, and the first with some of the rest."""
     close = [(a, b) for i, a in enumerate(kinds[:4]) for b in kinds[:i]]
-    return close + [(kinds[0], b) for b in kinds[4:]]
+    return close + [(kinds[0], b) for b in kinds[4::3]]
 
 
 def _combinations(domains: dict[str, tuple[object, ...]]) -> list[tuple[object, ...]]:

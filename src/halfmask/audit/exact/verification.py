@@ -79,7 +79,9 @@ class Verification:
             f" of neighbours ({self.tables} simulated tables)",
         ]
         if self.overspent:
-            lines.append("  its measurements cost more than its price")
+            lines.append(
+                "  its measurements cost more than its price, or have none in that currency"
+            )
         if self.witness is not None and not self.holds:
             lines.append(f"  witness: {self.witness}")
         if not self.complete:

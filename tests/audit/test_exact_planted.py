@@ -1,0 +1,221 @@
+"""Broken copies of queries: exact verification must catch each, and pass its correct twin.
+
+Each fault is a small edit of a real query's prepared tally or noise, as a slip of the pen would be.
+"""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import pytest
+
+import halfmask as hm
+from halfmask.audit import verify
+from halfmask.mechanisms import DiscreteLaplace
+from halfmask.plan import OnGrid
+from halfmask.privacy import GDP, ZCDP, PrivacyUnit, Pure
+from halfmask.procedures import Together
+
+SCHEMA = {"u": "integer", "g": "text", "x": "real"}
+OPS = hm.Keys("g", ["ops", "r&d"])
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A query whose prepared measurement is edited after the fact."""
+
+    query: object
+    edit: object
+
+    weight = 1.0
+    title = "broken"
+
+    def check(self, setting):
+        self.query.check(setting)
+
+    def prepare(self, setting, price):
+        return self.edit(self.query.prepare(setting, price))
+
+    def expected(self, setting, price, rows):
+        return self.query.expected(setting, price, rows)
+
+
+def noise(change):
+    """Edit the sensitivity that the noise is made for."""
+
+    def edit(prepared):
+        outputs = tuple(
+            replace(o, mechanism=change(o.mechanism), read=lambda noisy: None)
+            for o in prepared.outputs
+        )
+        return replace(prepared, outputs=outputs)
+
+    return edit
+
+
+def rows(**changes):
+    """Edit the tally."""
+    return lambda prepared: replace(prepared, tally=replace(prepared.tally, **changes))
+
+
+def halved(mechanism):
+    return DiscreteLaplace(mechanism.sensitivity // 2, mechanism.epsilon)
+
+
+def of_scale(factor):
+    return noise(lambda m: DiscreteLaplace(round(m.sensitivity * factor), m.epsilon))
+
+
+def unclipped(prepared):
+    """The clip is forgotten: bounds far beyond those that the noise was made for."""
+    grid = prepared.tally.value
+    wide = OnGrid(grid.column, grid.lower * 64, grid.upper * 64, grid.log2_step, grid.origin)
+    return replace(prepared, tally=replace(prepared.tally, value=wide))
+
+
+def looser(by):
+    """The unit's bound is off by so many rows."""
+
+    def edit(prepared):
+        bound = prepared.tally.unit
+        once = bound.norm // 2  # of a unit of two rows
+        return replace(
+            prepared,
+            tally=replace(prepared.tally, unit=replace(bound, norm=bound.norm + by * once)),
+        )
+
+    return edit
+
+
+def more_groups(prepared):
+    bound = prepared.tally.unit
+    wider = replace(bound, groups=bound.groups + 1)
+    return replace(prepared, tally=replace(prepared.tally, unit=wider))
+
+
+def missing_counts(prepared):
+    """A missing value adds what no bounded value would."""
+    far = prepared.tally.value.reach
+    return replace(prepared, tally=replace(prepared.tally, features=((-3 * far, 3 * far, 1, 0),)))
+
+
+SUM, COUNT = hm.Sum("x", 0, 100), hm.Count()
+SPREAD = hm.Variance("x", 0, 100)
+TWO = PrivacyUnit("u", 2)
+FAULTS = {
+    "sensitivity halved": (SUM, noise(halved), {}),
+    "noise a thousandth short": (SUM, of_scale(0.999), {}),
+    "sensitivity of one side": (hm.Sum("x", -100, 50), of_scale(0.5), {}),
+    "clip skipped": (SUM, unclipped, {}),
+    "clip skipped in Bernstein's sums": (SPREAD, unclipped, {}),
+    "missing values add": (SUM, missing_counts, {}),
+    "unit bound off by one row": (SUM, looser(1), {"unit": TWO}),
+    "unit bound skipped": (COUNT, rows(unit=None), {"unit": TWO}),
+    "unit bound skipped, noise for two rows": (SUM, rows(unit=None), {"unit": TWO}),
+    "one group too many": (COUNT, more_groups, {"unit": PrivacyUnit("u", 1, 1), "by": OPS}),
+    "filter is worth nothing to an exact count": (
+        COUNT,
+        noise(lambda m: DiscreteLaplace(0, m.epsilon)),
+        {"where": "x > 3", "relation": "replace"},
+    ),
+    "replacement priced as removal": (
+        hm.Histogram("x", [0, 50, 100]),
+        noise(halved),
+        {"relation": "replace"},
+    ),
+    "bins summed without the unit": (
+        hm.Histogram("x", [0, 50, 100]),
+        rows(unit=None),
+        {"unit": PrivacyUnit("u", 1)},
+    ),
+    "each of three sums priced alone": (SPREAD, of_scale(1 / 3), {}),
+}
+ALL = pytest.mark.parametrize("fault", FAULTS)
+
+
+@ALL
+def test_a_planted_fault_is_caught(fault):
+    query, edit, options = FAULTS[fault]
+    found = verify(Broken(query, edit), schema=SCHEMA, price=Pure("0.7"), **options)
+    assert not found.holds, found
+    assert found.witness.moved
+    assert "VIOLATED" in str(found)
+
+
+@ALL
+def test_its_correct_twin_passes(fault):
+    query, _, options = FAULTS[fault]
+    found = verify(Broken(query, lambda p: p), schema=SCHEMA, price=Pure("0.7"), **options)
+    assert found.holds, found
+
+
+def test_the_loss_of_a_fault_is_exact():
+    """Noise for half of the sensitivity costs twice the price, and two rows for one twice too."""
+    found = verify(Broken(SUM, noise(halved)), schema=SCHEMA, price=1)
+    assert found.loss == pytest.approx(2, rel=1e-9)  # half of an odd sensitivity
+    off = verify(Broken(SUM, looser(1)), schema=SCHEMA, unit=TWO, price=1)
+    assert Fraction(off.loss).limit_denominator(10**6) == Fraction(3, 2)
+
+
+class ForgetfulMean(hm.Mean):
+    """The centred sum is priced by the nearer bound, not the farther one."""
+
+    def _last(self, setting, price, centres, grid):
+        prepared = super()._last(setting, price, centres, grid)
+        outputs = []
+        for output in prepared.outputs:
+            if output.combine is not None:
+                ((low, high),) = output.combine
+                nearer = Fraction(min(-low, high), max(-low, high))
+                mechanism = DiscreteLaplace(
+                    round(output.mechanism.sensitivity * nearer), output.mechanism.epsilon
+                )
+                output = replace(output, mechanism=mechanism)
+            outputs.append(output)
+        return replace(prepared, outputs=tuple(outputs))
+
+
+@pytest.mark.parametrize("by", [None, OPS])
+def test_a_fault_in_the_second_stage_of_a_mean_is_caught(by):
+    """It shows only after noisy answers that speak of many rows, which no small table has."""
+    price = Pure("0.5")
+    assert verify(hm.Mean("x", 0, 100), schema=SCHEMA, by=by, price=price).holds
+    found = verify(ForgetfulMean("x", 0, 100), schema=SCHEMA, by=by, price=price)
+    assert not found.holds
+    assert found.share > 5
+
+
+@pytest.mark.parametrize("price", [Pure(1), ZCDP("0.5"), GDP(1), hm.Approximate(1, 1e-6)], ids=str)
+def test_full_price_to_each_query_is_caught(price, monkeypatch):
+    """Composition forgotten: seen in the loss, and in what the measurements cost."""
+    questions = {"n": COUNT, "h": hm.Histogram("x", [0, 50, 100])}
+    assert verify(questions, schema=SCHEMA, price=price).holds
+    monkeypatch.setattr(Together, "_split", lambda self, families: [1] * len(families))
+    found = verify(questions, schema=SCHEMA, price=price)
+    assert found.overspent
+    assert found.share > 1.3
+    assert not found.holds
+
+
+@pytest.mark.parametrize("price", [ZCDP("0.5"), GDP(1), hm.Approximate(1, 1e-6)], ids=str)
+def test_laplace_noise_where_gaussian_is_claimed_is_priced_as_such(price):
+    """Noise of another family is converted by the proved theorems, or has no bound at all."""
+    laplace = noise(lambda m: DiscreteLaplace(1, 2))
+    found = verify(Broken(COUNT, laplace), schema=SCHEMA, price=price)
+    assert not found.holds
+    assert found.loss > 0
+
+
+def test_gaussian_noise_has_no_pure_price():
+    gaussian = noise(lambda m: hm.mechanisms.RoundedGaussian(1, Fraction(1, 1000)))
+    found = verify(Broken(COUNT, gaussian), schema=SCHEMA, price=1)
+    assert found.loss == float("inf")
+    assert not found.holds
+
+
+def test_a_unit_that_is_not_the_person_costs_as_many_times_the_price():
+    """What a false unit would cost: k of the declared units behind one person, k times epsilon."""
+    for unit in (None, "u"):
+        found = verify(SUM, schema=SCHEMA, unit=unit, price=0.5, suppose=3)
+        assert found.loss == pytest.approx(1.5)
+        assert not found.holds
+        assert "one person is 3 of them" in str(found)

@@ -1,0 +1,133 @@
+"""Every query of halfmask, exactly: no neighbour of a small table costs more than the price.
+
+And some neighbour costs all of it: the noise is not larger than it need be. A new query joins by
+one line in QUERIES.
+"""
+
+import math
+
+import pytest
+
+import halfmask as hm
+from halfmask.audit import verify
+from halfmask.audit.exact.tables import Simulation
+from halfmask.plan import Bins, Keys, OnGrid, Schema, Tally
+from halfmask.plan import where as parse
+from halfmask.privacy import GDP, ZCDP, Approximate, PrivacyUnit, Pure, Relation
+
+SCHEMA = {"u": "integer", "g": "text", "x": "real", "y": "unread", "t": "time", "b": "boolean"}
+QUERIES = {
+    "count": hm.Count(),
+    "distinct": hm.CountDistinct(),
+    "sum": hm.Sum("x", -20, 100),
+    "mean": hm.Mean("x", -20, 100),
+    "variance": hm.Variance("x", -20, 100),
+    "deviation": hm.StandardDeviation("y", 0, 7),
+    "histogram": hm.Histogram("x", [-20, 0, 7.5, math.inf]),
+    "shared sums": {"n": hm.Count(), "s": hm.Sum("x", 0, 1), "v": hm.Variance("x", 0, 1)},
+    "split": {"n": hm.CountDistinct(), "m": hm.Mean("y", 0, 1), "h": hm.Histogram("x", [0, 5])},
+}
+KEYS = Keys("g", ["ops", "r&d", None])
+REPLACE = Relation.REPLACE
+SETTINGS = {
+    "rows": {},
+    "rows by key": {"by": KEYS},
+    "rows replaced, filtered": {"relation": "replace", "where": "b == True and x < 50"},
+    "units of two rows": {"unit": PrivacyUnit("u", 2)},
+    "units in two groups": {
+        "unit": PrivacyUnit("u", 1, 2),
+        "by": KEYS,
+        "where": "t >= '2024-01-01'",
+    },
+    "units replaced, by key": {"unit": PrivacyUnit("u", 2, None, REPLACE), "by": KEYS},
+}
+PRICES = [Pure("0.7"), ZCDP("0.3"), GDP(1), Approximate(1, "1e-6")]
+CASES = [
+    pytest.param(query, setting, PRICES[(i + j) % 4], id=f"{query}: {setting}")
+    for i, query in enumerate(QUERIES)
+    for j, setting in enumerate(SETTINGS)
+    if (i + j) % 3 == 0 or query == "mean"
+]
+
+
+@pytest.mark.parametrize(("query", "setting", "price"), CASES)
+def test_no_pair_of_neighbours_costs_more_than_the_price(query, setting, price):
+    found = verify(QUERIES[query], schema=SCHEMA, price=price, seconds=20, **SETTINGS[setting])
+    assert found.holds, found
+    assert found.pairs > 0
+
+
+@pytest.mark.parametrize("price", PRICES, ids=str)
+@pytest.mark.parametrize("query", ["count", "sum", "mean", "variance", "histogram"])
+def test_some_pair_costs_all_of_the_price(query, price):
+    found = verify(QUERIES[query], schema=SCHEMA, price=price)
+    assert 1 - 1e-9 <= found.share <= 1 + 1e-12
+
+
+def test_what_is_public_under_replacement_costs_nothing():
+    for query in (hm.Count(), hm.CountDistinct()):
+        found = verify(query, schema=SCHEMA, relation="replace", unit=None, price=1)
+        assert found.loss == 0
+
+
+def test_simulated_tables_hold_what_breaks_queries():
+    """At the bounds and beyond, missing, on edges, in and out of filters, units with many rows."""
+    tally = Tally(((0, 0, 1, 0),), OnGrid("x", 0, 8, 0), (KEYS,), parse("x > 3 and b == True"))
+    binned = Tally(((1, 0, 0, 0),), None, (Bins("x", (0.0, 2.0, 5.0)),))  # all rows pass here
+    simulation = Simulation((tally, binned), Schema.of(SCHEMA), PrivacyUnit("u", 2))
+    cells = {name: {repr(row[name]) for row in simulation.rows} for name in ("g", "x", "b")}
+    assert {"0.0", "8.0", "12.0", "-4.0", "inf", "-inf", "None", "2.0"} <= cells["x"]
+    assert {"'ops'", "'r&d'", "None"} <= cells["g"]
+    assert {"True", "False"} <= cells["b"]
+    sizes = set()
+    for pair in simulation.pairs():
+        extra = len(pair.one) - len(pair.other)
+        sizes.add(extra)
+        units = {repr(row["u"]) for row in pair.one} - {repr(row["u"]) for row in pair.other}
+        assert len(units) <= 1
+    assert {1, 2, 3, 42} <= sizes
+
+
+def test_replaced_units_keep_their_number():
+    simulation = Simulation(
+        (Tally(((1, 0, 0, 0),), groups=(KEYS,)),),
+        Schema.of(SCHEMA),
+        PrivacyUnit("u", 1, None, REPLACE),
+    )
+    for pair in simulation.pairs():
+        names = [{repr(row["u"]) for row in side} - {"None"} for side in (pair.one, pair.other)]
+        assert len(names[0]) == len(names[1])
+
+
+def test_a_unit_column_that_is_also_asked_about():
+    found = verify(
+        hm.Sum("u", 0, 5), schema=SCHEMA, unit="u", by=Keys("u", [1, 2]), where="u < 4", price=1
+    )
+    assert found.holds
+    assert found.loss > 0
+
+
+def test_what_ask_refuses_is_refused():
+    with pytest.raises(hm.InvalidQuery, match="no 'z'"):
+        verify(hm.Sum("z", 0, 1), schema=SCHEMA)
+    with pytest.raises(hm.InvalidQuery, match="suppose: 0"):
+        verify(hm.Count(), schema=SCHEMA, suppose=0)
+
+
+def test_time_may_run_out_and_then_it_is_said():
+    seen = []
+    found = verify(QUERIES["split"], schema=SCHEMA, by=KEYS, seconds=1e-9, progress=seen.append)
+    assert not found.complete
+    assert seen == [1]
+    assert "time ran out" in str(found)
+
+
+def test_a_verification_tells_everything_as_plain_values():
+    import json
+
+    found = verify(QUERIES["split"], schema=SCHEMA, price=1)
+    told = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert told["holds"] is True
+    assert told["claimed"] == {"measure": "pure", "epsilon": "1"}
+    assert told["witness"]["moved"]
+    assert str(found).startswith("n = CountDistinct()")
