@@ -8,9 +8,12 @@ Audit                      what was found
 exact                      nothing sampled: losses from mass functions and from exact integers
 verify, Verification       a release, over all neighbours of small simulated tables
 exact_loss                 a mechanism, over its whole support
+
+compare, fits, Comparison  distribution checks: two samplers, or samples and an exact law
 """
 
 from halfmask.audit.audit import audit, audit_pairs
+from halfmask.audit.compare import Comparison, compare, fits
 from halfmask.audit.exact import Verification, exact_loss, verify
 from halfmask.audit.neighbours import Pair, answer_pairs, row_pairs
 from halfmask.audit.samples import repeated
@@ -18,12 +21,15 @@ from halfmask.audit.verdict import Audit
 
 __all__ = [
     "Audit",
+    "Comparison",
     "Pair",
     "Verification",
     "answer_pairs",
     "audit",
     "audit_pairs",
+    "compare",
     "exact_loss",
+    "fits",
     "repeated",
     "row_pairs",
     "verify",
