@@ -10,27 +10,36 @@ verify, Verification       a release, over all neighbours of small simulated tab
 exact_loss                 a mechanism, over its whole support
 
 compare, fits, Comparison  distribution checks: two samplers, or samples and an exact law
+Asking, attack             a whole ask as a mechanism, and its audit
+Finding, report_page, write_report   one HTML page with the pairs and their histograms
 """
 
+from halfmask.audit.asking import Asking, attack
 from halfmask.audit.audit import audit, audit_pairs
 from halfmask.audit.compare import Comparison, compare, fits
 from halfmask.audit.exact import Verification, exact_loss, verify
 from halfmask.audit.neighbours import Pair, answer_pairs, row_pairs
+from halfmask.audit.report import Finding, report_page, write_report
 from halfmask.audit.samples import repeated
 from halfmask.audit.verdict import Audit
 
 __all__ = [
+    "Asking",
     "Audit",
     "Comparison",
+    "Finding",
     "Pair",
     "Verification",
     "answer_pairs",
+    "attack",
     "audit",
     "audit_pairs",
     "compare",
     "exact_loss",
     "fits",
     "repeated",
+    "report_page",
     "row_pairs",
     "verify",
+    "write_report",
 ]

@@ -2,15 +2,31 @@
 
 loss          one mechanism: the loss over its whole support
 verify        one release: all neighbours of small tables, through the real source
+ask           what is verified, checked as the door checks it
 scripts       an ask's measurements, with the noisy answers frozen
 cells, tables   the simulated tables and their neighbours
 spending      the loss of a pair, in exact fractions
 verification  what was found
 """
 
+from halfmask.audit.exact.ask import Ask
 from halfmask.audit.exact.loss import Loss, exact_loss
+from halfmask.audit.exact.scripts import Script, scripts
 from halfmask.audit.exact.spending import Moved
+from halfmask.audit.exact.tables import Simulation
 from halfmask.audit.exact.verification import Verification, Witness
-from halfmask.audit.exact.verify import verify
+from halfmask.audit.exact.verify import verify, verify_ask
 
-__all__ = ["Loss", "Moved", "Verification", "Witness", "exact_loss", "verify"]
+__all__ = [
+    "Ask",
+    "Loss",
+    "Moved",
+    "Script",
+    "Simulation",
+    "Verification",
+    "Witness",
+    "exact_loss",
+    "scripts",
+    "verify",
+    "verify_ask",
+]

@@ -55,6 +55,15 @@ class Script:
         return tuple(dict.fromkeys(one.tally for one in self.measurements))
 
     @property
+    def width(self) -> int:
+        """How many noisy integers there are in all."""
+        return sum(
+            _length(one, output) * (_groups(one) if len(one.outputs) == 1 else 1)
+            for one in self.measurements
+            for output in one.outputs
+        )
+
+    @property
     def signature(self) -> object:
         """All that a loss depends on."""
         return self.overspent, tuple(
@@ -82,9 +91,9 @@ class _Frozen:
     rows: Sequence[int]
     places: Sequence[Fraction]
 
-    def answers(self, prepared: Prepared[E], groups: int, stage: int) -> Iterator[E]:
+    def answers(self, prepared: Prepared[E], stage: int) -> Iterator[E]:
         """Answer one group after the other."""
-        outputs = prepared.outputs * (groups if len(prepared.outputs) == 1 else 1)
+        outputs = prepared.outputs * (_groups(prepared) if len(prepared.outputs) == 1 else 1)
         for number, output in enumerate(outputs):
             yield output.read(self._vector(prepared, output, number, stage))
 
@@ -94,10 +103,20 @@ class _Frozen:
         """Spread the rows as Bernstein's parts of a value at that place would."""
         rows = self.rows[number % len(self.rows)]
         place = self.places[(number + stage) % len(self.places)]
-        features = prepared.cells * len(prepared.tally.features)
-        last = (features if output.combine is None else len(output.combine)) - 1
+        last = _length(prepared, output) - 1
         parts = (comb(last, i) * place**i * (1 - place) ** (last - i) for i in range(last + 1))
         return tuple(round(rows * part / output.step) for part in parts)
+
+
+def _groups(prepared: Prepared[E]) -> int:
+    return prepared.tally.size // prepared.cells
+
+
+def _length(prepared: Prepared[E], output: Output[E]) -> int:
+    """How many integers one group's answer has."""
+    if output.combine is not None:
+        return len(output.combine)
+    return prepared.cells * len(prepared.tally.features)
 
 
 def _script(asked: Together, setting: Setting, price: Cost, frozen: _Frozen) -> Script:
@@ -112,8 +131,7 @@ def _script(asked: Together, setting: Setting, price: Cost, frozen: _Frozen) -> 
                 purse.spend(prepared.cost)
         except (BudgetExhausted, InvalidQuery):  # too much, or of no proved price in this currency
             overspent = True
-        groups, stage = prepared.tally.size // prepared.cells, len(measurements) - 1
-        return tuple(frozen.answers(prepared, groups, stage))
+        return tuple(frozen.answers(prepared, len(measurements) - 1))
 
     asked.run(setting, price, measure)
     return Script(tuple(measurements), overspent)

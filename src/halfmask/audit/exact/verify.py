@@ -2,27 +2,23 @@
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from halfmask.audit.exact.scripts import Script, scripts
+from halfmask.audit.exact.ask import Ask, Question
+from halfmask.audit.exact.scripts import scripts
 from halfmask.audit.exact.spending import Exact, moves
 from halfmask.audit.exact.tables import Pair, Rows, Simulation
 from halfmask.audit.exact.verification import Verification, Witness
 from halfmask.errors import InvalidQuery
-from halfmask.plan import Everything, Keys, Kind, Predicate, Schema, Tally
-from halfmask.plan import where as parse_where
-from halfmask.privacy import GDP, Cost, PrivacyUnit, Pure, Relation
-from halfmask.procedures import Procedure, Together
-from halfmask.queries import Query, Setting
+from halfmask.plan import Keys, Kind, Predicate, Schema, Tally
+from halfmask.privacy import GDP, Cost, PrivacyUnit
 
-__all__ = ["verify"]
+__all__ = ["verify", "verify_ask"]
 
 SLACK = Fraction(1, 10**12)
 """Relative; what is not an exact fraction is rounded to twelve digits."""
 
-Question = Query | Procedure
 Loss = Fraction | None
 
 
@@ -70,48 +66,40 @@ def verify(  # noqa: PLR0913
     (0.5, True)
 
     """
-    public = schema if isinstance(schema, Schema) else Schema.of(dict(schema))
-    protected = (
-        unit if isinstance(unit, PrivacyUnit) else PrivacyUnit(unit, 1, None, Relation(relation))
+    ask = Ask.of(
+        query,
+        schema=schema,
+        unit=unit,
+        relation=relation,
+        by=by,
+        where=where,
+        price=price,
+        shares=shares,
     )
-    claimed = price if isinstance(price, Cost) else Pure(price)
-    setting = _setting(public, protected, by, where)
-    asked = Together(query if isinstance(query, Mapping) else {"": query}, shares)
-    asked.check(setting)
-    asked.rehearse(setting, claimed)
-    search = _Search(scripts(asked, setting, claimed), setting, claimed, suppose)
-    found = search.run(seconds, progress)
-    return replace(found, title=_title(query))
+    return verify_ask(ask, suppose=suppose, seconds=seconds, progress=progress)
 
 
-def _setting(
-    schema: Schema, unit: PrivacyUnit, by: Keys | None, where: str | Predicate | None
-) -> Setting:
-    predicate = parse_where(where) if isinstance(where, str) else where or Everything()
-    predicate.check(schema)
-    if by is not None:
-        by.check(schema)
-    if unit.column is not None:
-        schema.column(unit.column)
-    return Setting(schema, unit, predicate, by)
-
-
-def _title(query: Question | Mapping[str, Question]) -> str:
-    if isinstance(query, Mapping):
-        return ", ".join(f"{name} = {one!r}" for name, one in query.items())
-    return repr(query)
+def verify_ask(
+    ask: Ask,
+    *,
+    suppose: int = 1,
+    seconds: float | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> Verification:
+    """Verify an ask that is already checked; see `verify`."""
+    return _Search(ask, suppose).run(seconds, progress)
 
 
 class _Search:
     """Goes through all pairs and keeps the worst."""
 
-    def __init__(
-        self, found: tuple[Script, ...], setting: Setting, claimed: Cost, suppose: int
-    ) -> None:
+    def __init__(self, ask: Ask, suppose: int) -> None:
         if isinstance(suppose, bool) or not 1 <= suppose <= 1000:
             raise InvalidQuery(f"suppose: {suppose} units; suppose that one person is 1 to 1000")
-        tallies = tuple(dict.fromkeys(tally for script in found for tally in script.tallies))
-        self.scripts, self.setting, self.claimed, self.suppose = found, setting, claimed, suppose
+        self.ask, self.claimed, self.suppose = ask, ask.price, suppose
+        self.scripts = scripts(ask.asked, ask.setting, ask.price)
+        tallies = tuple(dict.fromkeys(t for script in self.scripts for t in script.tallies))
+        setting = ask.setting
         self.simulation = Simulation(tallies, setting.schema, setting.unit, suppose)
         self.known: dict[int, tuple[Rows, dict[Tally, Exact]]] = {}
         self.worst: Loss = Fraction(0)
@@ -129,12 +117,12 @@ class _Search:
                 break
         overspent = any(script.overspent for script in self.scripts)
         return Verification(
-            title="",
+            title=self.ask.title,
             claimed=self.claimed,
             loss=self._in_unit(self.worst),
             holds=not overspent and _within(self.worst, self.claimed),
             witness=self.witness,
-            unit=self.setting.unit.describe(),
+            unit=self.ask.setting.unit.describe(),
             pairs=count,
             tables=len(self.known),
             scripts=len(self.scripts),

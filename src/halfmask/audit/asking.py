@@ -1,0 +1,132 @@
+"""A whole ask as a mechanism of the auditor: simulated rows in, all that leaves them out."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfmask.audit.audit import DEPTH, audit_pairs
+from halfmask.audit.exact import Ask, Script, Simulation, Witness, scripts
+from halfmask.audit.neighbours import Pair
+from halfmask.audit.samples import draw
+from halfmask.audit.verdict import Audit
+from halfmask.noise import secure_words
+from halfmask.plan import Schema, Tally
+from halfmask.privacy import Approximate, Pure, Purse
+from halfmask.room import Room
+
+__all__ = ["Asking", "attack"]
+
+Rows = tuple[dict[str, object], ...]
+Exact = Mapping[Tally, tuple[tuple[int, ...], ...]]
+
+_DELTA = "1e-6"
+_FEWEST = 4096
+
+
+@dataclass(frozen=True)
+class Asking:
+    """`Asking(ask)(rows, size)`: so many independent answers, as the noisy integers behind them.
+
+    Everything that an analyst may see is read off these integers. The rows pass through the real
+    source once; noise, composition and procedures are those of `Curator.ask`, from secure words.
+    """
+
+    ask: Ask
+    scripts: tuple[Script, ...] = field(init=False, repr=False)
+    simulation: Simulation = field(init=False, repr=False)
+    known: dict[int, tuple[Rows, Exact]] = field(init=False, repr=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        found = scripts(self.ask.asked, self.ask.setting, self.ask.price)
+        tallies = tuple(dict.fromkeys(tally for script in found for tally in script.tallies))
+        simulation = Simulation(tallies, self.ask.setting.schema, self.ask.setting.unit)
+        object.__setattr__(self, "scripts", found)
+        object.__setattr__(self, "simulation", simulation)
+
+    def __call__(self, rows: Rows, size: int) -> NDArray[np.float64]:
+        """Return shape (size, k), shorter answers filled up with NaN."""
+        exact = self._exact(rows)
+        if len(self.scripts) == 1:  # no answer changes what is measured next
+            return _at_once(self.scripts[0], exact, size)
+        filled = np.full((size, self.width), np.nan)
+        for row in filled:
+            answer = self._once(exact)
+            row[: len(answer)] = answer[: self.width]  # what no script foresaw is left out
+        return filled
+
+    @cached_property
+    def width(self) -> int:
+        """How many integers the longest answer has."""
+        return max(script.width for script in self.scripts)
+
+    def _exact(self, rows: Rows) -> Exact:
+        if id(rows) not in self.known:
+            found = self.simulation.exact(rows)
+            sure = {tally: integers for tally, integers in found.items() if integers is not None}
+            self.known[id(rows)] = rows, sure
+        return self.known[id(rows)][1]
+
+    def _once(self, exact: Exact) -> list[int]:
+        nowhere = _Nowhere(self.ask.setting.schema)
+        room = Room(nowhere, secure_words(), Purse(self.ask.price), known=dict(exact))
+        self.ask.asked.run(self.ask.setting, self.ask.price, room.measure)
+        return [number for noisy in room.tape for vector in noisy for number in vector]
+
+
+class _Nowhere:
+    """A source without rows: all that is asked is known already, or fails as a broken table."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema, self.name = schema, "nowhere"
+
+    def tally(self, tally: Tally) -> tuple[tuple[int, ...], ...]:
+        """Fail: there are no rows."""
+        raise LookupError
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def attack(
+    ask: Ask, witness: Witness, *, seconds: float = 2.0, alpha: float = 1e-6
+) -> Audit | None:
+    """Audit an ask from its noisy answers, on two neighbours, for about so many seconds.
+
+    A price in rho or mu is attacked as the (epsilon, delta) that it is worth at delta 1e-6. None
+    where a price is too large to be attacked by samples: epsilon above 300.
+    """
+    price = ask.price if isinstance(ask.price, Pure | Approximate) else ask.price.at_delta(_DELTA)
+    epsilon, delta = (float(amount) for amount in price.amounts)
+    if epsilon > 300:
+        return None
+    mechanism = Asking(ask)
+    samples = min(DEPTH, max(_FEWEST, int(_rate(mechanism, witness.one) * seconds / 2)))
+    pair = Pair("the worst pair of the exact verification", witness.one, witness.other)
+    return audit_pairs(
+        mechanism, [pair], epsilon=epsilon, delta=delta, alpha=alpha, samples=samples
+    )
+
+
+def _rate(mechanism: Asking, rows: Rows) -> float:
+    """Return about how many outputs come in a second, once the rows are tallied."""
+    draw(mechanism, rows, 1)
+    size, spent = 64, 0.0
+    while spent < 0.02:
+        size *= 4
+        start = time.process_time()
+        draw(mechanism, rows, size)
+        spent = time.process_time() - start
+    return size / spent
+
+
+def _at_once(script: Script, exact: Exact, size: int) -> NDArray[np.float64]:
+    columns = []
+    for prepared in script.measurements:
+        for output, vector in prepared.vectors(exact[prepared.tally]):
+            noisy = output.mechanism.release(vector * size, secure_words())
+            columns.append(np.array(noisy, dtype=np.float64).reshape(size, -1))
+    return np.concatenate(columns, axis=1)

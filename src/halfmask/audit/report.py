@@ -1,0 +1,156 @@
+"""One page for what an audit found: self-contained HTML that asks nothing of the network."""
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from halfmask.audit.exact import Verification
+from halfmask.audit.histograms import Histogram, of_samples, of_witness
+from halfmask.audit.picture import drawn
+from halfmask.audit.samples import Mechanism, draw
+from halfmask.audit.verdict import Audit
+from halfmask.version import __version__
+
+__all__ = ["Finding", "report_page", "write_report"]
+
+_SIZE = 20_000
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One claim, what was found, and the picture of the pair that witnesses it.
+
+    holds: None where the finding is a remark.
+    """
+
+    title: str
+    holds: bool | None
+    facts: tuple[tuple[str, str], ...]
+    histogram: Histogram | None = None
+
+    @classmethod
+    def of(cls, found: Verification | Audit, mechanism: Mechanism | None = None) -> "Finding":
+        """Tell of an exact verification, or of an audit and the mechanism that it was made of."""
+        if isinstance(found, Verification):
+            return cls(
+                f"{found.title}: exact",
+                found.holds,
+                _facts_of_verification(found),
+                of_witness(found.witness) if found.witness is not None else None,
+            )
+        histogram = None
+        if mechanism is not None:
+            pair = found.pair
+            sampled = (draw(mechanism, rows, _SIZE) for rows in (pair.data, pair.neighbour))
+            histogram = of_samples(*sampled)
+        return cls("Samples of the noise", not found.violated, _facts_of_audit(found), histogram)
+
+
+def _facts_of_verification(found: Verification) -> tuple[tuple[str, str], ...]:
+    loss = "without bound" if found.loss == float("inf") else f"{found.loss:.12g}"
+    facts = [
+        ("Claimed", f"{found.claimed} for {found.unit}"),
+        ("Exact loss", f"{loss}, the largest of {found.pairs} pairs of neighbours"),
+        ("Method", f"{found.tables} simulated tables through the real source; nothing is sampled"),
+    ]
+    if found.suppose > 1:
+        facts.insert(1, ("Supposed", f"one person is {found.suppose} of the declared units"))
+    if found.overspent:
+        facts.append(("Spending", "the measurements cost more than the price"))
+    if not found.complete:
+        facts.append(("Unfinished", "time ran out before all pairs were tried"))
+    if found.witness is not None:
+        facts.append(("The worst pair", str(found.witness)))
+    return tuple(facts)
+
+
+def _facts_of_audit(found: Audit) -> tuple[tuple[str, str], ...]:
+    delta = f", delta {found.delta:g}" if found.delta else ""
+    facts = [
+        ("Claimed", f"epsilon {found.claimed:.6g}{delta}"),
+        (
+            "Certified",
+            f"epsilon is at least {found.epsilon_lower_bound:.4g}, from {found.samples:,} outputs, "
+            f"with a false-alarm rate of {found.alpha:g}",
+        ),
+    ]
+    if found.event is not None:
+        one, other = found.frequencies
+        facts.append(("Event", f"{found.event}: in {one:.4%} against {other:.4%}"))
+    facts.append(("Pair", found.pair.name))
+    return tuple(facts)
+
+
+def report_page(
+    findings: Sequence[Finding], *, title: str = "Audit", notes: Sequence[str] = ()
+) -> str:
+    """Return the page: the verdict first, then each finding with its pair and its histograms.
+
+    notes: what the reader must know besides, such as what could not be checked.
+
+    >>> from halfmask.audit import verify
+    >>> import halfmask as hm
+    >>> found = verify(hm.Count(), schema={"age": "real"}, where="age > 17")
+    >>> page = report_page([Finding.of(found)])
+    >>> "All claims hold" in page, "http" in page
+    (True, False)
+    """
+    broken = sum(finding.holds is False for finding in findings)
+    verdict = f"{broken} of {len(findings)} claims VIOLATED" if broken else "All claims hold"
+    sections = "\n".join(_section(finding) for finding in findings)
+    remarks = "".join(f"<li>{html.escape(note)}</li>" for note in notes)
+    remarks = f"<h2>What this cannot see</h2><ul>{remarks}</ul>" if notes else ""
+    name = html.escape(title)
+    return f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{name}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"><style>{_STYLE}</style></head>
+<body><main><h1>{name}</h1><p class="{"bad" if broken else "good"}">{verdict}.</p>
+{sections}
+{remarks}
+<footer>halfmask {html.escape(__version__)}; simulated tables only: no real row was read.</footer>
+</main></body></html>
+"""
+
+
+def write_report(path: str | PathLike[str], findings: Sequence[Finding], **options: Any) -> None:
+    """Write `report_page` to a file."""
+    Path(path).write_text(report_page(findings, **options), encoding="utf-8")
+
+
+def _section(finding: Finding) -> str:
+    mark = {True: "holds", False: "VIOLATED", None: "remark"}[finding.holds]
+    style = {True: "good", False: "bad", None: "plain"}[finding.holds]
+    rows = "".join(
+        f"<dt>{html.escape(name)}</dt><dd>{html.escape(value)}</dd>"
+        for name, value in finding.facts
+    )
+    picture = f"<figure>{drawn(finding.histogram)}</figure>" if finding.histogram else ""
+    return (
+        f'<section><h2>{html.escape(finding.title)} <span class="{style}">{mark}</span></h2>'
+        f"<div class=side><dl>{rows}</dl>{picture}</div></section>"
+    )
+
+
+_STYLE = """
+:root{color-scheme:light dark;--ink:#1d1d1f;--paper:#fff;--faint:#6b6b70;--line:#d8d8dc;
+--one:#1763b6;--other:#b4510a;--good:#1a6b33;--bad:#b3261e}
+@media (prefers-color-scheme:dark){:root{--ink:#eee;--paper:#17171a;--faint:#a5a5ab;--line:#3a3a40;
+--one:#6fb1f5;--other:#f2a25c;--good:#7fd08f;--bad:#ff8a80}}
+body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,sans-serif}
+main{max-width:70rem;margin:0 auto;padding:1rem}
+h1{font-size:1.6rem;margin:.5rem 0}h2{font-size:1.1rem;margin:0 0 .5rem;overflow-wrap:anywhere}
+section{border-top:1px solid var(--line);padding:1rem 0}
+.good,.bad,.plain{font-weight:600}.good{color:var(--good)}.bad{color:var(--bad)}
+.side{display:grid;grid-template-columns:minmax(0,1fr);gap:1rem}
+@media (min-width:50rem){.side{grid-template-columns:minmax(0,3fr) minmax(0,2fr)}}
+dl{margin:0}dt{color:var(--faint);font-size:.85rem}dd{margin:0 0 .5rem;overflow-wrap:anywhere}
+figure{margin:0;max-width:32rem}svg{width:100%;height:auto;display:block}
+svg text{fill:currentColor;font-size:12px}.label{margin:.2rem 0;color:var(--faint);font-size:.85rem}
+path{fill-opacity:.15;stroke-width:1.5}path.one{fill:var(--one)}path.other{fill:var(--other)}
+.one{stroke:var(--one)}.other{stroke:var(--other);stroke-dasharray:4 2}
+line{stroke-width:2}.axis{stroke:var(--line)}
+footer{border-top:1px solid var(--line);padding:1rem 0;color:var(--faint);font-size:.85rem}
+"""
