@@ -163,7 +163,7 @@ def bounded(tally, unit, found, salt):
 
 
 def digest(salt, unit, g):
-    return hashlib.md5(f"{salt}|{unit}|{g}".encode()).hexdigest()
+    return hashlib.md5(f"{salt}|{unit}|{g}".encode()).hexdigest()[:12]
 
 
 def total(vector):

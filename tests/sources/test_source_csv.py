@@ -59,14 +59,21 @@ def test_a_line_moves_the_table_by_itself_alone(path, line, moved):
         filler = b"dee,1\n" * before
         names, (base,) = answer(path, GOOD + filler)
         assert names == ("name", "pay")
-        for content in (GOOD + filler + line, b"name,pay\n" + line.rstrip(b"\n") + b"\n" + GOOD[9:] + filler):
+        for content in (
+            GOOD + filler + line,
+            b"name,pay\n" + line.rstrip(b"\n") + b"\n" + GOOD[9:] + filler,
+        ):
             names, (found,) = answer(path, content)
             assert names == ("name", "pay")
             assert tuple(a - b for a, b in zip(found, base, strict=True)) == moved
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
-@given(line=st.binary(max_size=60), place=st.sampled_from([0, 1, 5000]), threads=st.sampled_from([1, 2]))
+@given(
+    line=st.binary(max_size=60),
+    place=st.sampled_from([0, 1, 5000]),
+    threads=st.sampled_from([1, 2]),
+)
 def test_any_bytes_in_a_line_are_harmless(tmp_path_factory, line, place, threads):
     """Fuzz: a line of any bytes succeeds, and adds at most as many rows as it has line ends."""
     path = tmp_path_factory.mktemp("fuzz") / "rows.csv"

@@ -66,7 +66,9 @@ def test_a_structured_array_has_its_fields():
 
 
 def test_objects_are_text_unless_declared():
-    cells = np.array(["7", 8, None, 9.9, Decimal("1.5"), 10**400, object(), b"3", True], dtype=object)
+    cells = np.array(
+        ["7", 8, None, 9.9, Decimal("1.5"), 10**400, object(), b"3", True], dtype=object
+    )
     frame = pd.DataFrame({"x": cells})
     for source in (frame, {"x": cells}):
         assert open_source(source).schema.column("x").kind == "text"
@@ -104,7 +106,9 @@ def test_categories_take_the_kind_of_their_labels():
     frame = pd.DataFrame({"g": labels, "x": numbers})
     assert open_source(frame).tally(Tally(COUNT, None, (Keys("g", ["b", None]),))) == ((2,), (1,))
     assert sums(frame, "x") == (4, 3, 7)
-    assert sums(pd.DataFrame({"x": pd.Categorical([None], categories=[])}), "x", schema={"x": "real"}) == (1, 0, 0)
+    assert sums(
+        pd.DataFrame({"x": pd.Categorical([None], categories=[])}), "x", schema={"x": "real"}
+    ) == (1, 0, 0)
 
 
 def test_times_are_instants_to_the_microsecond():
@@ -128,7 +132,10 @@ def test_wide_integers_and_decimals_from_a_relation():
     )
     assert sums(relation, "big") == (3, 2, 95)
     assert sums(relation, "small") == (3, 2, -8)
-    assert open_source(relation).tally(Tally(COUNT, None, (Keys("big", [-5, None]),))) == ((1,), (1,))
+    assert open_source(relation).tally(Tally(COUNT, None, (Keys("big", [-5, None]),))) == (
+        (1,),
+        (1,),
+    )
 
 
 def test_columns_of_other_types_are_left_out():

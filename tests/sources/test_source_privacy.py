@@ -52,7 +52,7 @@ def distances(left, right):
     return [distance for distance in moved if distance]
 
 
-@settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(table=tables(), tally=bounded_tallies())
 def test_one_unit_moves_a_tally_by_at_most_its_bound(table, tally):
     """Law 5: removing a unit moves L1 by the norm (in each kept group), replacing it by twice."""

@@ -59,9 +59,8 @@ def scalar(value: object, where: str) -> Scalar:
         return value if value.tzinfo is None else value.astimezone(UTC).replace(tzinfo=None)
     if isinstance(value, date):
         return datetime(value.year, value.month, value.day)
-    item = getattr(value, "item", None)  # NumPy's own bool is no Python bool
-    if callable(item) and type(value).__module__ == "numpy":
-        return scalar(item(), where)
+    if type(value).__name__ == "bool" and getattr(value, "ndim", None) == 0:
+        return bool(value)  # NumPy's own
     raise InvalidQuery(
         f"{where}: {value!r} is no number, text, truth value or date; "
         "compare with one of these, or use is_missing() for a missing value"

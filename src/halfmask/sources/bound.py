@@ -3,9 +3,10 @@
 Privacy: after it, one unit's vector has L1 norm at most `norm` in each group it keeps (or over
 all groups), whatever its rows hold, and depends on its own rows alone. [Law 5 of the design]
 
-The groups that a unit keeps are those with the smallest md5 of (salt, unit, group). The salt is
-public: the guarantee holds for every salt, because a unit's choice depends on nothing but the
-unit's own content; a salt only makes the choice even.
+The groups that a unit keeps are those with the smallest first 48 bits of md5(salt|unit|group),
+and, where these tie, the smallest index. The salt is public: the guarantee holds for every salt,
+because a unit's choice depends on nothing but the unit's own content; a salt only makes the
+choice even.
 """
 
 from halfmask.plan import Tally, UnitBound
@@ -41,7 +42,8 @@ def bounded(
 def _picked(sums: str, names: list[str], most: int, salt: str, dialect: Dialect) -> str:
     text = dialect.text
     parts = [dialect.string(salt), dialect.cast("u", text), dialect.cast("g", text)]
-    digest = dialect.digest.format(" || '|' || ".join(parts))
+    hashed = dialect.digest.format(" || '|' || ".join(parts))
+    digest = f"SUBSTR({hashed}, 1, 12)"
     rank = f"ROW_NUMBER() OVER (PARTITION BY u ORDER BY {digest}, g)"
     listed = ", ".join(["u", "g", *names])
     ranked = f"SELECT {listed}, {rank} AS m FROM ({sums}) a"
@@ -62,10 +64,13 @@ def _scaled(
     by no zero.
     """
     total = " + ".join(f"ABS({name})" for name in names)
-    if shared:
-        total = f"SUM({total}) OVER (PARTITION BY u)"
     kept = ["g", *names]
-    query = f"SELECT {', '.join(kept)}, {total} AS t FROM ({sums}) b"
+    if shared:
+        lengths = f"SELECT u, {dialect.total.format(total)} AS t FROM a GROUP BY u"
+        joined = f"SELECT a.*, b.t FROM a JOIN ({lengths}) b ON a.u = b.u"
+        query = f"WITH a AS MATERIALIZED ({sums}) {joined}"
+    else:
+        query = f"SELECT {', '.join(kept)}, {total} AS t FROM ({sums}) b"
     query = _with(query, kept, {"t": f"CASE WHEN t > {norm} THEN t END"})
     room = 125 - _ROWS_PER_UNIT - reach.bit_length()
     if norm.bit_length() <= min(_DOUBLE, room):
