@@ -11,6 +11,7 @@ from halfmask.cli.init_command import init
 from halfmask.cli.ledger_commands import show, verify
 from halfmask.cli.plan_commands import check, cost, run
 from halfmask.cli.show import visible
+from halfmask.cli.verify_command import verify_plan
 from halfmask.errors import HalfmaskError
 from halfmask.version import __version__
 
@@ -39,6 +40,7 @@ app = typer.Typer(
 ledger = typer.Typer(no_args_is_help=True, help="Read a ledger: what was spent, and by whom.")
 for command in (init, check, cost, run):
     app.command()(command)
+app.command("verify")(verify_plan)
 for command in (show, verify):
     ledger.command()(command)
 app.add_typer(ledger, name="ledger")

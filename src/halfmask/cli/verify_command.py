@@ -1,0 +1,204 @@
+"""The command that attacks a plan: exact losses on simulated tables, and samples of the noise."""
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from halfmask.audit import Asking, Audit, Finding, Verification, attack, write_report
+from halfmask.audit.exact import Ask, verify_ask
+from halfmask.cli.planfile import Ask as Asked
+from halfmask.cli.planfile import Document, Plan, read_plan
+from halfmask.cli.publish import check_writable
+from halfmask.cli.show import say, table, working
+from halfmask.cli.template import _IDENTITY
+from halfmask.curator import open as open_table
+from halfmask.plan import Kind, Schema
+from halfmask.privacy import PrivacyUnit, Relation
+from halfmask.sources.csvfile import header
+
+__all__ = ["verify_plan"]
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """What was found for one release."""
+
+    name: str
+    ask: Ask
+    exact: Verification
+    supposed: Verification | None
+    sampled: Audit | None
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing was found against the claim."""
+        exact = self.exact.holds and (self.supposed is None or self.supposed.holds)
+        return exact and (self.sampled is None or not self.sampled.violated)
+
+    @property
+    def loss(self) -> float:
+        """The largest exact loss."""
+        return max(self.exact.loss, self.supposed.loss if self.supposed else 0.0)
+
+    def findings(self) -> Iterator[Finding]:
+        """What the report tells."""
+        yield Finding.of(self.exact)
+        if self.supposed is not None:
+            yield Finding.of(self.supposed)
+        if self.sampled is not None:
+            yield Finding.of(self.sampled, Asking(self.ask, frozen=True))
+
+
+def verify_plan(
+    path: Annotated[Path, typer.Argument(metavar="PLAN", help="The plan, a TOML file.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Write a report with pictures to this HTML file.")
+    ] = None,
+    seconds: Annotated[
+        float, typer.Option(min=0.1, help="About how long to take for each release, at most.")
+    ] = 20.0,
+    suppose: Annotated[
+        int,
+        typer.Option(
+            min=1, max=1000, help="Suppose that one person is behind up to so many units."
+        ),
+    ] = 1,
+) -> None:
+    """Attack a plan on simulated tables: reads no row, spends nothing; exits 1 if it breaks."""
+    plan = read_plan(Document.read(path))
+    check_writable(out)
+    unit = _unit(plan)
+    schema = _schema(plan)
+    asks = [_ask(plan, asked, schema, unit) for asked in plan.asks]
+    outcomes = []
+    with working(2 * len(asks)) as step:
+        for asked, ask in zip(plan.asks, asks, strict=True):
+            outcomes.append(_attacked(asked.name, ask, seconds, suppose, step))
+    _show(plan, outcomes, unit)
+    notes = _notes(plan, schema, unit)
+    say("What this cannot see:", *(f"  - {note}" for note in notes))
+    if out is not None:
+        findings = [finding for outcome in outcomes for finding in outcome.findings()]
+        write_report(out, findings, title=f"Audit of {path.name}", notes=notes)
+    if not all(outcome.holds for outcome in outcomes):
+        raise typer.Exit(1)
+
+
+def _unit(plan: Plan) -> PrivacyUnit:
+    given: Mapping[str, Any] = plan.table.options
+    with plan.document.naming(("table",), given):
+        return PrivacyUnit(
+            given.get("unit"),
+            given.get("rows_per_unit", 1),
+            given.get("groups_per_unit"),
+            Relation(given.get("relation", "add_remove")),
+        )
+
+
+def _schema(plan: Plan) -> Schema:
+    """Names and kinds: from a CSV file's header alone, or from what the file says of itself."""
+    source = plan.table.source
+    declared: dict[str, Kind] = plan.table.options.get("schema", {})
+    with plan.document.naming(("table",), {**plan.table.options, "source": source}):
+        if source.name.lower().endswith((".csv", ".csv.gz")) and source.is_file():
+            kinds: dict[str, Kind] = dict.fromkeys(header(source), "unread")
+            for name in declared:
+                Schema.of(kinds).column(name)
+            return Schema.of({**kinds, **declared})
+        with open_table(source, budget=1, schema=declared or None) as curator:
+            return curator.schema
+
+
+def _ask(plan: Plan, asked: Asked, schema: Schema, unit: PrivacyUnit) -> Ask:
+    with plan.document.naming(asked.place, asked.values):
+        return Ask.of(
+            asked.query,
+            schema=schema,
+            unit=unit,
+            by=asked.by,
+            where=asked.where,
+            price=asked.price,
+            shares=asked.shares,
+        )
+
+
+def _attacked(
+    name: str, ask: Ask, seconds: float, suppose: int, step: Callable[[str], None]
+) -> _Outcome:
+    step(f"{name}: exact losses")
+    exact = verify_ask(ask, seconds=seconds / 2)
+    supposed = verify_ask(ask, seconds=seconds / 4, suppose=suppose) if suppose > 1 else None
+    step(f"{name}: samples")
+    sampled = attack(ask, exact.witness, seconds=seconds / 8) if exact.witness else None
+    return _Outcome(name, ask, exact, supposed, sampled)
+
+
+def _show(plan: Plan, outcomes: list[_Outcome], unit: PrivacyUnit) -> None:
+    say(f"{plan.document.path}: {len(outcomes)} releases attacked for {unit.describe()}.")
+    rows = [
+        (
+            one.name,
+            one.exact.claimed,
+            "without bound" if math.isinf(one.loss) else f"{one.loss:.6g}",
+            "" if one.sampled is None else f"{one.sampled.epsilon_lower_bound:.3g}",
+            "holds" if one.holds else "VIOLATED",
+        )
+        for one in outcomes
+    ]
+    table(("release", "claimed", "exact loss", "epsilon from samples", "verdict"), rows)
+    for one in outcomes:
+        found = (one.exact, one.supposed, one.sampled)
+        broken = [f for f in found if f is not None and _broken(f)]
+        say(*(line for f in broken for line in str(f).splitlines()))
+        if not one.exact.complete:
+            say(f"{one.name}: time ran out after {one.exact.pairs} pairs; give more --seconds.")
+
+
+def _broken(found: Verification | Audit) -> bool:
+    return found.violated if isinstance(found, Audit) else not found.holds
+
+
+def _notes(plan: Plan, schema: Schema, unit: PrivacyUnit) -> list[str]:
+    """What no simulated table can show, with what in the plan makes one look twice."""
+    whom = f"one {unit.column}" if unit.column else "one row"
+    notes = [
+        f"whether {whom} is one person: if a person is behind up to 5 of them, the price is up to "
+        "5 times as high; try --suppose 5.",
+        "whether bounds, keys and edges were known without the rows: they must be.",
+    ]
+    names = [column.name for column in schema if _IDENTITY.search(column.name)]
+    notes += [
+        f"whom {name!r} tells apart: it looks like a person, and is not the unit."
+        for name in names
+        if name != unit.column
+    ]
+    notes += [
+        f"where {bound:.15g} in {ask.name!r} comes from: it looks like a value."
+        for ask in plan.asks
+        for bound in _telling(ask)
+    ]
+    if unit.relation is Relation.REPLACE:
+        notes.append("whether the number of units may be public: `replace` makes it so.")
+    if unit.column:
+        notes.append(
+            "how many rows a unit has: that costs accuracy alone, since what is beyond "
+            f"rows_per_unit = {unit.rows} is scaled down (checked here with up to 40 rows more)."
+        )
+    return notes
+
+
+def _telling(ask: Asked) -> Iterator[float]:
+    """Bounds and edges of more than four digits, such as 41 237.5: rarely known beforehand."""
+    for question in ask.questions.values():
+        for one in fields(question):  # type: ignore[arg-type]
+            value = getattr(question, one.name)
+            for number in value if isinstance(value, tuple) else (value,):
+                if isinstance(number, int | float) and math.isfinite(number):
+                    digits = re.sub(r"e.*|[^0-9]", "", f"{number:.15g}").strip("0")
+                    if len(digits) > 4:
+                        yield number
