@@ -32,13 +32,16 @@ class Finding:
     histogram: Histogram | None = None
 
     @classmethod
-    def of(cls, found: Verification | Audit, mechanism: Mechanism | None = None) -> "Finding":
+    def of(
+        cls, found: Verification | Audit, mechanism: Mechanism | None = None, *, title: str = ""
+    ) -> "Finding":
         """Tell of an exact verification, or of an audit and the mechanism that it was made of."""
         if isinstance(found, Verification):
+            asked = (("Asks", found.title),) if title else ()
             return cls(
-                f"{found.title}: exact",
+                title or found.title,
                 found.holds,
-                _facts_of_verification(found),
+                asked + _facts_of_verification(found),
                 of_witness(found.witness) if found.witness is not None else None,
             )
         histogram = None
@@ -46,7 +49,8 @@ class Finding:
             pair = found.pair
             sampled = (draw(mechanism, rows, _SIZE) for rows in (pair.data, pair.neighbour))
             histogram = of_samples(*sampled)
-        return cls("Samples of the noise", not found.violated, _facts_of_audit(found), histogram)
+        title = title or "Statistical audit"
+        return cls(title, not found.violated, _facts_of_audit(found), histogram)
 
 
 def _facts_of_verification(found: Verification) -> tuple[tuple[str, str], ...]:
@@ -85,10 +89,15 @@ def _facts_of_audit(found: Audit) -> tuple[tuple[str, str], ...]:
 
 
 def report_page(
-    findings: Sequence[Finding], *, title: str = "Audit", notes: Sequence[str] = ()
+    findings: Sequence[Finding],
+    *,
+    title: str = "Audit",
+    about: str = "",
+    notes: Sequence[str] = (),
 ) -> str:
     """Return the page: the verdict first, then each finding with its pair and its histograms.
 
+    about: a sentence under the verdict, such as what was audited.
     notes: what the reader must know besides, such as what could not be checked.
 
     >>> from halfmask.audit import verify
@@ -108,9 +117,10 @@ def report_page(
 <html lang="en"><head><meta charset="utf-8"><title>{name}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><style>{_STYLE}</style></head>
 <body><main><h1>{name}</h1><p class="{"bad" if broken else "good"}">{verdict}.</p>
+<p>{html.escape(about)}</p>
 {sections}
 {remarks}
-<footer>halfmask {html.escape(__version__)}; simulated tables only: no real row was read.</footer>
+<footer>halfmask {html.escape(__version__)}</footer>
 </main></body></html>
 """
 

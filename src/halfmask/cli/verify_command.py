@@ -37,21 +37,34 @@ class _Outcome:
     @property
     def holds(self) -> bool:
         """Whether nothing was found against the claim."""
-        exact = self.exact.holds and (self.supposed is None or self.supposed.holds)
-        return exact and (self.sampled is None or not self.sampled.violated)
+        return self.as_declared and (self.supposed is None or self.supposed.holds)
+
+    @property
+    def as_declared(self) -> bool:
+        """Whether nothing was found where the unit is as declared."""
+        return self.exact.holds and (self.sampled is None or not self.sampled.violated)
 
     @property
     def loss(self) -> float:
         """The largest exact loss."""
         return max(self.exact.loss, self.supposed.loss if self.supposed else 0.0)
 
+    @property
+    def verdict(self) -> str:
+        """In words."""
+        if self.as_declared and not self.holds and self.supposed is not None:
+            return f"VIOLATED for people of {self.supposed.suppose} units"
+        return "holds" if self.holds else "VIOLATED"
+
     def findings(self) -> Iterator[Finding]:
         """What the report tells."""
-        yield Finding.of(self.exact)
+        yield Finding.of(self.exact, title=f"{self.name}, exactly")
         if self.supposed is not None:
-            yield Finding.of(self.supposed)
+            title = f"{self.name}, for people of {self.supposed.suppose} units"
+            yield Finding.of(self.supposed, title=title)
         if self.sampled is not None:
-            yield Finding.of(self.sampled, Asking(self.ask, frozen=True))
+            title = f"{self.name}, by samples"
+            yield Finding.of(self.sampled, Asking(self.ask, frozen=True), title=title)
 
 
 def verify_plan(
@@ -84,7 +97,8 @@ def verify_plan(
     say("What this cannot see:", *(f"  - {note}" for note in notes))
     if out is not None:
         findings = [finding for outcome in outcomes for finding in outcome.findings()]
-        write_report(out, findings, title=f"Audit of {path.name}", notes=notes)
+        about = f"For {unit.describe()}; simulated tables alone, no row of yours was read."
+        write_report(out, findings, title=f"Audit of {path.name}", about=about, notes=notes)
     if not all(outcome.holds for outcome in outcomes):
         raise typer.Exit(1)
 
@@ -146,7 +160,7 @@ def _show(plan: Plan, outcomes: list[_Outcome], unit: PrivacyUnit) -> None:
             one.exact.claimed,
             "without bound" if math.isinf(one.loss) else f"{one.loss:.6g}",
             "" if one.sampled is None else f"{one.sampled.epsilon_lower_bound:.3g}",
-            "holds" if one.holds else "VIOLATED",
+            one.verdict,
         )
         for one in outcomes
     ]
