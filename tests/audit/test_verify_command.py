@@ -80,6 +80,13 @@ def test_what_cannot_be_seen_is_said(verify):
     assert "`replace` makes it so" in shown.out
 
 
+def test_of_many_keys_the_first_are_tried(verify):
+    many = ", ".join(f'"d{i}"' for i in range(40))
+    shown = verify(PLAN.replace('"ops", "r&d"', many))
+    assert shown.code == 0
+    assert "the last 24 keys of 'adults'" in shown.out
+
+
 def test_no_row_of_the_table_is_read(verify):
     """Rows that no other command could read make no difference: the header alone is looked at."""
     assert verify(PLAN, table=HEADER + '"\x00' * 50).code == 0

@@ -17,11 +17,14 @@ from halfmask.cli.publish import check_writable
 from halfmask.cli.show import say, table, working
 from halfmask.cli.template import _IDENTITY
 from halfmask.curator import open as open_table
-from halfmask.plan import Kind, Schema
+from halfmask.plan import Keys, Kind, Schema
 from halfmask.privacy import PrivacyUnit, Relation
 from halfmask.sources.csvfile import header
 
 __all__ = ["verify_plan"]
+
+_KEYS = 16
+"""Public keys of a release that are tried."""
 
 
 @dataclass(frozen=True)
@@ -134,11 +137,16 @@ def _ask(plan: Plan, asked: Asked, schema: Schema, unit: PrivacyUnit) -> Ask:
             asked.query,
             schema=schema,
             unit=unit,
-            by=asked.by,
+            by=_few(asked.by),
             where=asked.where,
             price=asked.price,
             shares=asked.shares,
         )
+
+
+def _few(by: Keys | None) -> Keys | None:
+    """The first keys: what each of them gets does not depend on how many there are."""
+    return by if by is None or by.size <= _KEYS else Keys(by.column, by.values[:_KEYS])
 
 
 def _attacked(
@@ -195,6 +203,12 @@ def _notes(plan: Plan, schema: Schema, unit: PrivacyUnit) -> list[str]:
         f"where {bound:.15g} in {ask.name!r} comes from: it looks like a value."
         for ask in plan.asks
         for bound in _telling(ask)
+    ]
+    notes += [
+        f"what the last {ask.by.size - _KEYS} keys of {ask.name!r} would show: the first {_KEYS} "
+        "were tried."
+        for ask in plan.asks
+        if ask.by is not None and ask.by.size > _KEYS
     ]
     if unit.relation is Relation.REPLACE:
         notes.append("whether the number of units may be public: `replace` makes it so.")
