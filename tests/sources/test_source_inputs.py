@@ -127,7 +127,8 @@ def test_times_are_instants_to_the_microsecond():
 
 def test_wide_integers_and_decimals_from_a_relation():
     relation = duckdb.connect().sql(
-        "SELECT * FROM (VALUES (170141183460469231731687303715884105727::HUGEINT, 0.1::DECIMAL(30, 20)),"
+        "SELECT * FROM (VALUES"
+        " (170141183460469231731687303715884105727::HUGEINT, 0.1::DECIMAL(30, 20)),"
         " (-5, -7.25), (NULL, NULL)) t(big, small)"
     )
     assert sums(relation, "big") == (3, 2, 95)
@@ -136,6 +137,14 @@ def test_wide_integers_and_decimals_from_a_relation():
         (1,),
         (1,),
     )
+
+
+def test_real_keys_and_units_have_no_nan_and_one_zero():
+    x = np.array([0.0, -0.0, np.nan, -np.nan, 1.0, 2.0**60])
+    source = open_source({"x": x})
+    grouped = Tally(COUNT, None, (Keys("x", [0, 1, None]),))
+    assert source.tally(grouped) == ((2,), (1,), (2,))
+    assert source.tally(Tally(COUNT, unit=UnitBound("x", 1))) == ((3,),)
 
 
 def test_columns_of_other_types_are_left_out():
@@ -214,9 +223,12 @@ def test_an_engine_failure_tells_no_row(tmp_path, caplog, capfd):
         assert "4711" not in text
 
 
+numbers = st.floats().map(str) | st.integers().map(str)
+written = st.none() | st.text(max_size=12) | numbers | st.datetimes().map(str)
+
+
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
-@given(cells=st.lists(st.none() | st.text(max_size=12) | st.floats().map(str) | st.integers().map(str)
-                      | st.datetimes().map(str), min_size=1, max_size=8))  # fmt: skip
+@given(cells=st.lists(written, min_size=1, max_size=8))
 def test_fuzzed_text_never_raises_and_reads_as_in_python(cells, twin):
     """Whatever text a column holds, each reading of it works, and equals the exact twin's."""
     kinds = {"s": "unread"}

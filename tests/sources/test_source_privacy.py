@@ -1,4 +1,4 @@
-"""The privacy law of tallies: one unit, however many rows it has, moves them by at most the bound."""
+"""The privacy law of tallies: a unit of any number of rows moves them by at most its bound."""
 
 import numpy as np
 from hypothesis import HealthCheck, given, settings
@@ -12,7 +12,7 @@ CELLS = st.sampled_from([np.nan, -np.inf, np.inf, -4.0, -1.5, 0.0, 0.5, 3.0, 1e3
 
 @st.composite
 def tables(draw):
-    """Rows of other units, and two different sets of rows of the one that comes, goes or changes."""
+    """Rows of other units, and two sets of rows of the one that comes, goes or changes."""
     row = st.tuples(st.sampled_from([1, 2, 3]), st.integers(0, 4), CELLS)
     others = draw(st.lists(row, max_size=25))
     mine = st.lists(st.tuples(st.just(9), st.integers(0, 4), CELLS), max_size=12)

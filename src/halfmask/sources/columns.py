@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from halfmask.errors import SourceError
 from halfmask.plan import Column, Kind, Reading, Schema
-from halfmask.sources.dialect import Dialect
-from halfmask.sources.grammar import read_text
+from halfmask.sources.sql import Dialect, read_text
 
 __all__ = ["canonical", "declared", "kind_of", "kinds_of", "stated"]
 

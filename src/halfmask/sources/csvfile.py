@@ -21,8 +21,8 @@ from pathlib import Path
 from halfmask.errors import SourceError
 from halfmask.plan import Kind, Schema
 from halfmask.sources.columns import canonical, declared
-from halfmask.sources.dialect import DUCKDB
 from halfmask.sources.engine import PrivateFolder, files_engine
+from halfmask.sources.sql import DUCKDB
 from halfmask.sources.table import Table
 
 __all__ = ["header", "open_csv"]

@@ -45,7 +45,7 @@ class Engine:
         with self._lock:
             try:
                 return self.connection.execute(sql).fetchall()
-            except duckdb.Error:
+            except Exception:  # noqa: S110
                 pass
         raise error  # outside the handler: no __context__, no cause
 
@@ -89,7 +89,9 @@ def memory_engine(threads: int | None) -> Engine:
             connection = _connect(folder, threads)
             connection.execute("SET enable_external_access = false")
             _shared[key] = (connection, folder)
-        return Engine(_shared[key][0].cursor())
+        cursor = _shared[key][0].cursor()
+        cursor.execute("SET enable_progress_bar = false")
+        return Engine(cursor)
 
 
 def _connect(folder: PrivateFolder, threads: int | None) -> duckdb.DuckDBPyConnection:

@@ -6,9 +6,9 @@ from typing import Any
 from halfmask.errors import SourceError
 from halfmask.plan import Kind, Schema
 from halfmask.sources.columns import canonical, declared, kinds_of
-from halfmask.sources.dialect import DUCKDB
 from halfmask.sources.engine import Engine, memory_engine
 from halfmask.sources.frames import Vectors
+from halfmask.sources.sql import DUCKDB
 from halfmask.sources.table import Table
 
 __all__ = ["table_of_arrow", "table_of_vectors"]

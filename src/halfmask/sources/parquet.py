@@ -6,8 +6,8 @@ from pathlib import Path
 from halfmask.errors import SourceError
 from halfmask.plan import Kind, Schema
 from halfmask.sources.columns import canonical, declared, kinds_of
-from halfmask.sources.dialect import DUCKDB
 from halfmask.sources.engine import Engine, PrivateFolder, files_engine
+from halfmask.sources.sql import DUCKDB
 from halfmask.sources.table import Table
 
 __all__ = ["open_parquet", "table_of_parquet"]

@@ -5,10 +5,8 @@ from typing import Protocol
 
 from halfmask.errors import ReleaseFailed
 from halfmask.plan import Schema, Tally
-from halfmask.sources.cells import Cells
-from halfmask.sources.dialect import DUCKDB
-from halfmask.sources.emit import emit
 from halfmask.sources.engine import Engine
+from halfmask.sources.sql import DUCKDB, Cells, emit
 
 __all__ = ["Source", "Table"]
 

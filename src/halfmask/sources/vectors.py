@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfmask.plan import Kind, Reading
-from halfmask.sources.grammar import read_cell
+from halfmask.sources.sql import read_cell
 
 __all__ = ["Vector", "of_array", "of_cells", "of_scalars"]
 

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from halfmask.plan import OnGrid, Tally, UnitBound
-from halfmask.sources.bound import bounded
-from halfmask.sources.cells import Cells
-from halfmask.sources.dialect import Dialect
-from halfmask.sources.filters import condition
-from halfmask.sources.groups import indexed, key_columns
+from halfmask.sources.sql.bound import bounded
+from halfmask.sources.sql.cells import Cells
+from halfmask.sources.sql.dialect import Dialect
+from halfmask.sources.sql.filters import condition
+from halfmask.sources.sql.groups import indexed, key_columns
 
 __all__ = ["Emission", "emit"]
 
@@ -125,8 +125,8 @@ def _by_unit(
     if bound.once:
         moments = {"n": "1"}
     listed = ", ".join(
-        f"COALESCE({dialect.cast(sql, dialect.wide)}, 0) AS {moment}"
-        for moment, sql in moments.items()
+        f"{dialect.cast(sql, dialect.wide) if m in 'np' else f'COALESCE({sql}, 0)'} AS {m}"
+        for m, sql in moments.items()
     )
     group = "g" if tally.groups else "0 AS g"
     sums = f"SELECT u, {group}, {listed} FROM ({rows}) t WHERE u IS NOT NULL GROUP BY {keys}"

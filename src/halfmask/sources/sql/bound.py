@@ -10,7 +10,7 @@ choice even.
 """
 
 from halfmask.plan import Tally, UnitBound
-from halfmask.sources.dialect import Dialect
+from halfmask.sources.sql.dialect import Dialect
 
 __all__ = ["bounded"]
 

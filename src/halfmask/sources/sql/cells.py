@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from halfmask.plan import Reading, Schema
-from halfmask.sources.dialect import Dialect
-from halfmask.sources.grammar import read_text
+from halfmask.sources.sql.dialect import Dialect
+from halfmask.sources.sql.grammar import read_text
 
 __all__ = ["Cells"]
 

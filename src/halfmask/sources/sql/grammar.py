@@ -14,7 +14,7 @@ from collections.abc import Callable
 from datetime import date, datetime
 
 from halfmask.plan import Reading, instant, scalar
-from halfmask.sources.dialect import Dialect
+from halfmask.sources.sql.dialect import Dialect
 
 __all__ = ["read_cell", "read_text"]
 

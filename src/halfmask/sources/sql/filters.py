@@ -24,8 +24,8 @@ from halfmask.plan import (
     instant,
     reading,
 )
-from halfmask.sources.cells import Cells
-from halfmask.sources.dialect import Dialect
+from halfmask.sources.sql.cells import Cells
+from halfmask.sources.sql.dialect import Dialect
 
 __all__ = ["condition", "literal"]
 

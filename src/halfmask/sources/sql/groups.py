@@ -7,9 +7,9 @@ two. A row that is in no public group has no index, and is dropped.
 from collections.abc import Sequence
 
 from halfmask.plan import Bins, Groups, Keys, Reading, Scalar, reading
-from halfmask.sources.cells import Cells
-from halfmask.sources.dialect import Dialect
-from halfmask.sources.filters import literal
+from halfmask.sources.sql.cells import Cells
+from halfmask.sources.sql.dialect import Dialect
+from halfmask.sources.sql.filters import literal
 
 __all__ = ["indexed", "key_columns"]
 

@@ -1,0 +1,14 @@
+"""A tally as SQL: one emitter, and one table of spellings per engine.
+
+- `dialect`: everything that differs between engines, and all quoting
+- `grammar`: how text is read as a number, a truth value or a time
+- `cells`, `filters`, `groups`, `bound`: reading, filtering, grouping, bounding a unit
+- `emit`: all of it as one query
+"""
+
+from halfmask.sources.sql.cells import Cells
+from halfmask.sources.sql.dialect import DUCKDB, Dialect
+from halfmask.sources.sql.emit import Emission, emit
+from halfmask.sources.sql.grammar import read_cell, read_text
+
+__all__ = ["DUCKDB", "Cells", "Dialect", "Emission", "emit", "read_cell", "read_text"]
