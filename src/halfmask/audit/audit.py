@@ -24,7 +24,9 @@ DEPTH = 10_000_000
 FIRST = 1 << 13  # outputs of each neighbour in the first round
 LONGEST = 1 << 17  # rows of a batch
 LARGEST = 1 << 20  # entries of a batch
-RETAINED = 3  # old candidates that stay when new ones are learned
+PATIENCE = 1 << 16  # outputs before a pair may be dropped
+RETAINED = 2  # candidates of either rating that stay
+SURE = 2.0  # standard deviations of excess that make a pair more promising than any bound
 
 
 def audit(
@@ -116,7 +118,9 @@ def audit_pairs(
             search.round(contest, rows)
             if stop and search.evidence.violated:
                 return search.verdict(everyone)
-        contests = sorted(contests, key=lambda c: -c.promise)[: (len(contests) + 1) // 2]
+        if rows >= PATIENCE or search.drawn >= samples // 4:
+            contests = sorted(contests, key=search.promise, reverse=True)
+            contests = contests[: (len(contests) + 1) // 2]
         left = (samples - search.drawn) // (2 * len(contests))
         rows = min(2 * rows, contests[0].most, left)
     return search.verdict(everyone)
@@ -129,7 +133,6 @@ class _Candidate:
     event: Event
     swapped: bool
     past: Counts
-    bound: float
     gains: Counts = field(default_factory=lambda: np.zeros(1))
     fresh: Counts = field(default_factory=lambda: np.zeros(4))
 
@@ -140,7 +143,6 @@ class _Contest:
 
     pair: Pair
     candidates: list[_Candidate] = field(default_factory=list)
-    promise: float = -np.inf
     seen: int = 0
     learned_at: int = 0
     most: int = FIRST
@@ -163,6 +165,7 @@ class _Search:
         self.drawn += 2 * rows
         if contest.candidates:
             self._bet(contest.candidates, first, second)
+            contest.candidates = self._best(contest.candidates)
         contest.seen += rows
         contest.most = min(LONGEST, LARGEST // first.shape[1])
         if contest.seen >= 2 * contest.learned_at and not self.evidence.violated:
@@ -177,13 +180,29 @@ class _Search:
             candidate.gains = candidate.gains + gain
 
     def _learn(self, contest: _Contest, first: Matrix, second: Matrix) -> None:
-        found = propose(first, second, self.claim)
         contest.learned_at = contest.seen
-        contest.promise = max((p.bound for p in found), default=-np.inf)
-        old = sorted(contest.candidates, key=lambda c: -c.bound)[:RETAINED]
-        contest.candidates = old + [
-            _Candidate(p.event, p.swapped, p.counts, p.bound) for p in found
+        contest.candidates = self._best(contest.candidates) + [
+            _Candidate(p.event, p.swapped, p.counts) for p in propose(first, second, self.claim)
         ]
+
+    def _best(self, candidates: list[_Candidate]) -> list[_Candidate]:
+        """Keep those that did best so far, by either rating."""
+        ratings = [self.claim.ratings(candidate.past) for candidate in candidates]
+        kept: set[int] = set()
+        for rating in zip(*ratings, strict=True):
+            kept.update(np.argsort(rating)[-RETAINED:].tolist())
+        return [candidates[i] for i in sorted(kept)]
+
+    def promise(self, contest: _Contest) -> tuple[bool, float]:
+        """Rate a pair: by its excess over the claim if there is any to speak of, else its bound."""
+        ratings = [
+            (excess * np.sqrt(candidate.past.sum()), bound)
+            for candidate in contest.candidates
+            for excess, bound in [self.claim.ratings(candidate.past)]
+        ]
+        excess, bound = (max(rating) for rating in zip(*ratings, strict=True))
+        sure = excess > SURE and not self.evidence.violated
+        return sure, excess if sure else bound
 
     def verdict(self, contests: list[_Contest]) -> Audit:
         """Say what was found, with the event that brought most at the bound."""

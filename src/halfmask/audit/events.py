@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,8 @@ class Intervals(Event):
     @property
     def plain(self) -> bool:
         """Whether there are few intervals."""
-        return len(self._spans) <= SHOWN
+        ends = np.count_nonzero(self.chosen[1:] != self.chosen[:-1])
+        return int(ends) <= 2 * SHOWN
 
     def includes(self, values: NDArray[Any]) -> Flags:
         """Whether each value is in a chosen bin."""
@@ -72,7 +74,7 @@ class Intervals(Event):
             inside |= part & (values >= low) if low is not None else part
         return inside
 
-    @property
+    @cached_property
     def _spans(self) -> list[tuple[float | None, float | None]]:
         """Low and high ends of runs of chosen bins; None is beyond every edge."""
         steps = np.diff(np.concatenate([[0], self.chosen.astype(np.int8), [0]]))

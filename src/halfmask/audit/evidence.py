@@ -27,6 +27,7 @@ LOWEST_DELTA = 1e-9
 BOLDEST = 1 - 1e-3  # part of the largest fair stake: one loss must not be ruin
 DOUBT = np.array([0.0, 0.0, 0.5, 0.5])  # counts added to the past, in favour of the claim
 NEWTON = 5
+LUCK = 2.0
 BEYOND = 1 + 1e-9  # a claim counts as violated when a bound this much above it is certified
 
 
@@ -92,10 +93,14 @@ class Evidence:
 
         """
         believed = past + DOUBT
-        stake, growth = stakes(believed / believed.sum(-1, keepdims=True), self._pay)
+        size = believed.sum(-1, keepdims=True)
+        stake, growth = stakes(believed / size, self._pay)
+        # The event was picked because it did well: shrink like James and Stein, since growth times
+        # size is half the squared z-score, and one of 2 is no more than luck.
+        trust = np.clip(1 - LUCK / np.maximum(growth * size, 1e-300), 0.0, 1.0)
         each = np.arange(self.wealth.size)
-        best = growth.argmax(axis=0)
-        paid = np.log1p(stake[best, each][:, None] * self._pay)
+        best = (growth * trust).argmax(axis=0)
+        paid = np.log1p((stake * trust)[best, each][:, None] * self._pay)
         gains = np.zeros_like(growth)
         gains[best, each] = (fresh[best] * paid).sum(-1)
         self.wealth += gains.sum(axis=0)

@@ -35,8 +35,7 @@ def fingerprints(pooled: Matrix) -> Iterator[Keys]:
 
 def atoms(pooled: Matrix) -> NDArray[np.float64]:
     """Return the finite values that make up a hundredth or more of all entries, at most six."""
-    entries = pooled.ravel()
-    entries = entries[:: max(1, entries.size // LOOKED_AT)]
+    entries = pooled[:: max(1, pooled.size // LOOKED_AT)].ravel()
     values, counts = np.unique(entries[np.isfinite(entries)], return_counts=True)
     often = counts >= max(OFTEN * entries.size, 3)
     order = np.argsort(-counts[often], kind="stable")

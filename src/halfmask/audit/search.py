@@ -20,6 +20,7 @@ MANY = 160  # distinct values up to which each gets a bin of its own
 QUANTILES = np.concatenate(
     [[0.0005, 0.002, 0.005, 0.01], np.linspace(0.02, 0.98, 97), [0.99, 0.995, 0.998, 0.9995]]
 )
+FITTED = 1 << 17  # rows from which events are proposed
 PILOT_SIGMAS = 1.5  # how far estimates are shrunk against the lucky winner
 DEPTH_SIGMAS = 5.3  # about sqrt(2 log(1/alpha)) at alpha = 1e-6: what certifying costs
 DEPTH = 8  # an event is chosen for so many times the outputs at hand
@@ -34,6 +35,12 @@ class Claim:
 
     epsilon: float
     delta: float
+
+    def ratings(self, counts: Counts) -> tuple[float, float]:
+        """Return excess and bound of one event, from its outcomes, shape (4,)."""
+        both, once, twice, _ = counts
+        one, two, size = np.array([both + once]), np.array([both + twice]), counts.sum()
+        return float(self.excess(one, two, size)[0]), float(self.bound(one, two, size)[0])
 
     def excess(self, one: Counts, two: Counts, size: float) -> Counts:
         """Rate events by the standard deviations per root output by which they break the claim.
@@ -86,13 +93,16 @@ def propose(first: Matrix, second: Matrix, claim: Claim) -> list[Proposal]:
 
     """
     half = len(first) // 2
-    fit, rank = (first[:half], second[:half]), (first[half:], second[half:])
+    few = min(half, FITTED)
+    fit, rank = (first[:few], second[:few]), (first[half:], second[half:])
     events = list(_candidates(*fit, claim))
     tables = outcomes(events, *rank)
-    ranked = [
-        _rated(event, swapped, counts, claim)
-        for (event, swapped), counts in zip(events, tables, strict=True)
-    ]
+    # Of events that held in the same numbers of rows, most likely one event, one is enough.
+    distinct = {
+        (swapped, tuple(counts)): _rated(event, swapped, counts, claim)
+        for (event, swapped), counts in zip(events[::-1], tables[::-1], strict=True)
+    }
+    ranked = list(distinct.values())
     chosen: list[Proposal] = []
     for swapped in (False, True):
         these = [proposal for proposal in ranked if proposal.swapped is swapped]
@@ -103,12 +113,10 @@ def propose(first: Matrix, second: Matrix, claim: Claim) -> list[Proposal]:
 
 
 def _rated(event: Event, swapped: bool, counts: Counts, claim: Claim) -> Proposal:
-    both, once, twice, _ = counts
-    one, two, size = np.array([both + once]), np.array([both + twice]), counts.sum()
-    excess, bound = claim.excess(one, two, size)[0], claim.bound(one, two, size)[0]
+    excess, bound = claim.ratings(counts)
     if not event.plain:
         excess, bound = excess - abs(excess) * SLOWNESS, bound - abs(bound) * SLOWNESS
-    return Proposal(event, swapped, counts, float(excess), float(bound))
+    return Proposal(event, swapped, counts, excess, bound)
 
 
 def _candidates(first: Matrix, second: Matrix, claim: Claim) -> Iterator[tuple[Event, bool]]:
