@@ -136,7 +136,7 @@ def test_choices_cost_at_most_their_price_on_all_small_scores(mechanism):
     far = mechanism.sensitivity
     steps = (0, far) if mechanism.monotonic else (-far, 0, far)
     worst = 0.0
-    for scores in itertools.product((0, far, 4 * far, 40 * far), repeat=3):
+    for scores in itertools.product((0, far, 20 * far), repeat=3):
         for shift in itertools.product(steps, repeat=3):
             worst = max(worst, exact_loss(mechanism, shift, scores).epsilon)
     price = float(mechanism.epsilon)

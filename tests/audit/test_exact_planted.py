@@ -3,6 +3,7 @@
 Each fault is a small edit of a real query's prepared tally or noise, as a slip of the pen would be.
 """
 
+import sys
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -14,6 +15,9 @@ from halfmask.mechanisms import DiscreteLaplace
 from halfmask.plan import OnGrid
 from halfmask.privacy import GDP, ZCDP, PrivacyUnit, Pure
 from halfmask.procedures import Together
+from halfmask.sources.sql import emit
+from halfmask.sources.sql.bound import bounded
+from halfmask.sources.table import Table
 
 SCHEMA = {"u": "integer", "g": "text", "x": "real"}
 OPS = hm.Keys("g", ["ops", "r&d"])
@@ -210,6 +214,38 @@ def test_gaussian_noise_has_no_pure_price():
     found = verify(Broken(COUNT, gaussian), schema=SCHEMA, price=1)
     assert found.loss == float("inf")
     assert not found.holds
+
+
+def test_a_source_in_which_units_displace_each_other_is_caught(monkeypatch):
+    """Only the first three units are kept: whoever comes pushes somebody else out."""
+
+    def displacing(sums, *rest):
+        ranked = f"SELECT *, DENSE_RANK() OVER (ORDER BY u) AS place FROM ({sums}) q"
+        return bounded(f"SELECT * EXCLUDE place FROM ({ranked}) w WHERE place <= 3", *rest)
+
+    query = hm.Histogram("x", [0, 50, 100])
+    assert verify(query, schema=SCHEMA, unit=TWO).holds
+    monkeypatch.setattr(sys.modules[emit.__module__], "bounded", displacing)
+    found = verify(query, schema=SCHEMA, unit=TWO)
+    assert found.loss > 1.3
+    assert not found.holds
+
+
+def test_a_source_that_fails_by_what_is_in_the_rows_is_caught(monkeypatch):
+    """Whether there is an answer is an answer."""
+    real = Table.tally
+
+    def failing(self, tally):
+        answer = real(self, tally)
+        if answer[0][0] == 0:
+            raise RuntimeError
+        return answer
+
+    monkeypatch.setattr(Table, "tally", failing)
+    found = verify(SUM, schema=SCHEMA)
+    assert found.loss == float("inf")
+    assert not found.holds
+    assert "without bound" in str(found)
 
 
 def test_a_unit_that_is_not_the_person_costs_as_many_times_the_price():
