@@ -141,10 +141,10 @@ def test_wide_integers_and_decimals_from_a_relation():
 
 def test_real_keys_and_units_have_no_nan_and_one_zero():
     x = np.array([0.0, -0.0, np.nan, -np.nan, 1.0, 2.0**60])
-    source = open_source({"x": x})
-    grouped = Tally(COUNT, None, (Keys("x", [0, 1, None]),))
-    assert source.tally(grouped) == ((2,), (1,), (2,))
-    assert source.tally(Tally(COUNT, unit=UnitBound("x", 1))) == ((3,),)
+    for source in map(open_source, ({"x": x}, pa.table({"x": x}))):
+        grouped = Tally(COUNT, None, (Keys("x", [0, 1, None]),))
+        assert source.tally(grouped) == ((2,), (1,), (2,))
+        assert source.tally(Tally(COUNT, unit=UnitBound("x", 1))) == ((3,),)
 
 
 def test_columns_of_other_types_are_left_out():
