@@ -8,8 +8,12 @@ HalfmaskError
 └── ReleaseFailed               charged, then the engine failed; the charge stays, why is not shown
 
 Messages say what was wrong, what was given and what to do:
-``bounds: lower 5 is above upper 3; swap them``.
+``bounds: lower 5 is above upper 3; swap them``. What was given is shown by ``shown``, since a table
+passed by mistake would print its rows.
 """
+
+from decimal import Decimal
+from fractions import Fraction
 
 __all__ = [
     "BudgetExhausted",
@@ -18,7 +22,11 @@ __all__ = [
     "LedgerError",
     "ReleaseFailed",
     "SourceError",
+    "shown",
 ]
+
+_SCALARS = (str, int, float, Fraction, Decimal, type(None))  # a bool is an int
+_LONGEST = 60  # characters
 
 
 class HalfmaskError(Exception):
@@ -43,3 +51,21 @@ class SourceError(HalfmaskError):
 
 class ReleaseFailed(HalfmaskError):
     """Charged, then the engine failed; why is not shown, since that may tell about rows."""
+
+
+def shown(value: object) -> str:
+    """A value as a message may show it: a short scalar as written, all else by its type's name.
+
+    >>> shown("a"), shown(0.5), shown([1, 2]), shown(None)
+    ("'a'", '0.5', 'a list', 'None')
+    """
+    if not isinstance(value, _SCALARS):
+        name = type(value).__name__
+        return f"{'an' if name[:1] in 'AEIOUaeiou' else 'a'} {name}"
+    if isinstance(value, str):
+        value = value[: _LONGEST + 1]  # cut first: printing a huge text would take its length
+    try:
+        text = repr(value)
+    except ValueError:  # Python prints no integer of more than 4300 digits
+        return f"a very long {type(value).__name__}"
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
