@@ -17,9 +17,9 @@ def test_a_short_scalar_is_shown_as_written(value):
     assert shown(value) == repr(value)
 
 
-@pytest.mark.parametrize("value", ["x" * 10**6, 10**100, 10**5000, Fraction(1, 10**5000)])
-def test_a_long_scalar_is_cut(value):
-    assert len(shown(value)) <= 60
+def test_a_long_scalar_is_cut():
+    for value in ("x" * 10**6, 10**100, 10**5000, Fraction(1, 10**5000)):
+        assert len(shown(value)) <= 60
 
 
 @pytest.mark.parametrize(
