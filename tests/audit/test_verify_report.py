@@ -69,7 +69,7 @@ def test_the_page_tells_claim_finding_event_and_pair(verified, audited):
     assert "Certified" in page
     assert html.escape(str(audited[0].event)) in page
     good = verify(hm.Count(), schema=SCHEMA, where="x > 1")
-    assert "All claims hold" in report_page([Finding.of(good)])
+    assert "No violation found" in report_page([Finding.of(good)])
 
 
 def test_names_from_outside_cannot_write_the_page():

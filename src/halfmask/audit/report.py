@@ -104,11 +104,11 @@ def report_page(
     >>> import halfmask as hm
     >>> found = verify(hm.Count(), schema={"age": "real"}, where="age > 17")
     >>> page = report_page([Finding.of(found)])
-    >>> "All claims hold" in page, "http" in page
+    >>> "No violation found" in page, "http" in page
     (True, False)
     """
     broken = sum(finding.holds is False for finding in findings)
-    verdict = f"{broken} of {len(findings)} claims VIOLATED" if broken else "All claims hold"
+    verdict = f"{broken} of {len(findings)} claims VIOLATED" if broken else "No violation found"
     sections = "\n".join(_section(finding) for finding in findings)
     remarks = "".join(f"<li>{html.escape(note)}</li>" for note in notes)
     remarks = f"<h2>What this cannot see</h2><ul>{remarks}</ul>" if notes else ""
