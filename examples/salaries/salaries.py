@@ -15,7 +15,6 @@ import argparse
 import csv
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -69,7 +68,9 @@ def textbook(salaries: Floats, trials: int) -> Floats:
 def ours(salaries: Floats, trials: int) -> Floats:
     """Ask halfmask for the mean."""
     with hm.open({"salary": salaries}, budget=trials * EPSILON) as curator:
-        staff = replace(curator, source=Remembered(curator.source))
+        staff = hm.Curator(
+            Remembered(curator._source), curator.unit, curator.ledger, curator._words
+        )
         question = hm.Mean("salary", 0, C)
         return np.array([staff.ask(question, epsilon=EPSILON).value for _ in range(trials)])
 

@@ -1,13 +1,13 @@
 """The door: rows go in, only releases come out."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from os import PathLike
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, NoReturn, Self
 
-from halfmask.errors import InvalidQuery
+from halfmask.asking import Question, in_words, preview_of, release_of, together
+from halfmask.errors import HalfmaskError, InvalidQuery, shown
 from halfmask.noise import Words, secure_words
 from halfmask.plan import Everything, Keys, Predicate, Schema
 from halfmask.plan import where as parse_where
@@ -19,18 +19,13 @@ from halfmask.privacy import (
     Receipt,
     Relation,
 )
-from halfmask.procedures import Procedure, Together
-from halfmask.queries import Estimate, Expected, Query, Setting, price_of
-from halfmask.release import GroupedRelease, Preview, Provenance, Release
+from halfmask.queries import Setting, price_of
+from halfmask.release import Provenance
 from halfmask.room import Replay, Room, recorded, replayed
 from halfmask.sources import Source, open_source
 from halfmask.version import __version__
 
 __all__ = ["Curator", "open"]
-
-E = TypeVar("E", bound=Estimate)
-Question = Query | Procedure
-Answer = Release | GroupedRelease
 
 
 def open(  # noqa: PLR0913
@@ -77,6 +72,8 @@ def open(  # noqa: PLR0913
                 "budget: given beside an open ledger, which has its own; leave it out"
             )
         book = ledger
+    elif ledger is not None and not isinstance(ledger, str | PathLike):
+        raise InvalidQuery(f"ledger: {shown(ledger)} is no file name or open ledger; give one")
     else:
         if ledger is None and budget is None:
             raise InvalidQuery(
@@ -90,7 +87,6 @@ def open(  # noqa: PLR0913
     return Curator(table, protected, book, words if words is not None else secure_words())
 
 
-@dataclass(frozen=True)
 class Curator:
     """The trusted curator: it holds the rows and has one method that lets numbers out, `ask`.
 
@@ -100,15 +96,31 @@ class Curator:
     the rows can read them.
     """
 
-    source: Source = field(repr=False)
-    unit: PrivacyUnit
-    ledger: Ledger = field(repr=False)
-    words: Words = field(repr=False)
+    def __init__(self, source: Source, unit: PrivacyUnit, ledger: Ledger, words: Words) -> None:
+        self._source = source
+        self._words = words
+        self._unit = unit
+        self._ledger = ledger
+
+    @property
+    def table(self) -> str:
+        """The public name of the table."""
+        return self._source.name
 
     @property
     def schema(self) -> Schema:
         """The public names and kinds of the columns."""
-        return self.source.schema
+        return self._source.schema
+
+    @property
+    def unit(self) -> PrivacyUnit:
+        """Whom the promise protects."""
+        return self._unit
+
+    @property
+    def ledger(self) -> Ledger:
+        """The budget, and what was spent of it."""
+        return self._ledger
 
     @property
     def remaining(self) -> Cost:
@@ -155,22 +167,22 @@ class Curator:
         """
         price = price_of(epsilon, delta, rho, mu)
         setting = self._setting(by, where)
-        asked = _together(query, shares)
+        asked = together(query, shares)
         asked.check(setting)
         asked.rehearse(setting, price)
-        text = _in_words(query, setting)
+        text = in_words(query, setting, shares, self.table)
         receipt = self.ledger.charge(price, query=text, actor=actor, request_id=request_id)
         room: Room | Replay
         if receipt.answer is not None:
             room, provenance = replayed(receipt)
             answers = asked.run(setting, price, room.measure)
         else:
-            room = Room(self.source, self.words, Purse(price))
+            room = Room(self._source, self._words, Purse(price))
             answers = asked.run(setting, price, room.measure)
             provenance = self._provenance(price, setting, room.laws, receipt)
             self.ledger.record(receipt, recorded(room, provenance))
         releases = {
-            name: _release(asked.questions[name], setting, estimates, provenance)
+            name: release_of(asked.questions[name], setting, estimates, provenance)
             for name, estimates in answers.items()
         }
         return releases if isinstance(query, Mapping) else releases[""]
@@ -202,24 +214,24 @@ class Curator:
             shares: as for `ask`.
 
         """
-        if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
+        if isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows <= 10**15:
             raise InvalidQuery(
-                f"rows: {rows!r} is not a whole number of 1 or more; give your guess"
+                f"rows: {shown(rows)} is not a whole number from 1 to 10^15; give your guess"
             )
         price = price_of(epsilon, delta, rho, mu)
         setting = self._setting(by, where)
-        asked = _together(query, shares)
+        asked = together(query, shares)
         asked.check(setting)
         asked.rehearse(setting, price)
         previews = {
-            name: _preview(expected)
+            name: preview_of(expected)
             for name, expected in asked.expected(setting, price, rows).items()
         }
         return previews if isinstance(query, Mapping) else previews[""]
 
     def close(self) -> None:
         """Let go of the table and its snapshot."""
-        self.source.close()
+        self._source.close()
 
     def __enter__(self) -> Self:
         return self
@@ -235,7 +247,7 @@ class Curator:
     def _setting(self, by: Keys | None, where: str | Predicate | None) -> Setting:
         if by is not None and not isinstance(by, Keys):
             raise InvalidQuery(
-                f"by: {by!r} does not list its keys; give public ones, "
+                f"by: {shown(by)} does not list its keys; give public ones, "
                 f"as in Keys('dept', ['ops', 'r&d'])"
             )
         predicate: object = Everything() if where is None else where
@@ -248,6 +260,19 @@ class Curator:
             by.check(self.schema)
         return Setting(self.schema, self.unit, predicate, by)
 
+    def with_ledger(self, ledger: Ledger) -> "Curator":
+        """The same table beside another ledger: as if it were opened again with that one."""
+        return Curator(self._source, self._unit, ledger, self._words)
+
+    def __repr__(self) -> str:
+        return f"Curator({self.table!r}, {self.unit.describe()!r}, {self.remaining})"
+
+    def __reduce__(self) -> NoReturn:
+        raise HalfmaskError(
+            "curator: a copy could spend the same budget twice; open the table there, with the "
+            "same ledger file"
+        )
+
     def _provenance(
         self, price: Cost, setting: Setting, laws: list[str], receipt: Receipt
     ) -> Provenance:
@@ -257,46 +282,9 @@ class Curator:
             unit=self.unit,
             mechanism=tuple(dict.fromkeys(laws)),
             where="" if everything else str(setting.where),
-            seeded=self.words.seeded,
+            seeded=self._words is not secure_words(),  # not ours, so not known to be secret
             time=datetime.now(UTC).isoformat(timespec="seconds"),
             version=__version__,
             ledger_entry=receipt.seq,
             ledger_head=receipt.hash,
         )
-
-
-def _together(
-    query: Question | Mapping[str, Question], shares: Mapping[str, Any] | None
-) -> Together:
-    questions = query if isinstance(query, Mapping) else {"": query}
-    for name, question in questions.items():
-        if isinstance(question, type) or not isinstance(question, Query | Procedure):
-            label = f" {name!r}" if name else ""
-            raise InvalidQuery(
-                f"query{label}: {question!r} is not one; ask something like Count() or "
-                f"Mean('salary', 0, 100_000)"
-            )
-    return Together(questions, shares)
-
-
-def _in_words(query: Question | Mapping[str, Question], setting: Setting) -> str:
-    asked = repr(dict(query)) if isinstance(query, Mapping) else repr(query)
-    by = f" by {setting.by!r}" if setting.by is not None else ""
-    where = "" if isinstance(setting.where, Everything) else f" where {setting.where}"
-    return asked + by + where
-
-
-def _release(
-    question: Question, setting: Setting, estimates: tuple[Estimate, ...], provenance: Provenance
-) -> Answer:
-    if setting.by is None:
-        return Release(question, estimates[0], provenance)
-    releases = tuple(
-        Release(question, estimate, provenance, key)
-        for key, estimate in zip(setting.by.values, estimates, strict=True)
-    )
-    return GroupedRelease(question, setting.by.column, releases, provenance)
-
-
-def _preview(expected: Expected) -> Preview:
-    return Preview(expected.rmse, expected.bias, expected.interval_width, expected.assuming)

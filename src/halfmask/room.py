@@ -26,12 +26,12 @@ class Room:
     tape: the noisy integers of each measurement, in order: what left the rows, and all that did.
     """
 
-    source: Source
-    words: Words
+    source: Source = field(repr=False)
+    words: Words = field(repr=False)
     purse: Purse
     laws: list[str] = field(default_factory=list)
     tape: list[list[tuple[int, ...]]] = field(default_factory=list)
-    known: dict[Tally, Exact] = field(default_factory=dict)
+    known: dict[Tally, Exact] = field(default_factory=dict, repr=False)
 
     def measure(self, prepared: Prepared[E]) -> tuple[E, ...]:
         """Answer one measurement of an ask; one estimate a public key."""

@@ -43,8 +43,8 @@ class Tallied:
 
 def opened(error=None, **options):
     curator = hm.open(TABLE, **options)
-    source = Tallied(curator.source, error)
-    return hm.Curator(source, curator.unit, curator.ledger, curator.words), source
+    source = Tallied(curator._source, error)
+    return hm.Curator(source, curator.unit, curator.ledger, curator._words), source
 
 
 # 17. Threads.
@@ -402,7 +402,7 @@ def test_28_prices_chosen_from_answers_stop_at_the_budget():
 
 def test_28_a_procedure_cannot_take_more_than_its_price_however_it_chooses():
     curator, source = opened(budget=10)
-    room = Room(source, curator.words, Purse(hm.Pure(1)))
+    room = Room(source, curator._words, Purse(hm.Pure(1)))
     setting = curator._setting(None, None)
     taken = Fraction(0)
     for part in ("1/2", "1/3", "1/3", "1/6", "1e-9"):

@@ -298,13 +298,13 @@ def frames_of(error):
 
 def test_21_a_failing_engine_tells_nothing_in_words_chain_or_frames():
     curator = hm.open({"s": [CANARY], "x": [1815.0]}, budget=2)
-    curator = hm.Curator(Failing(curator.source), curator.unit, curator.ledger, curator.words)
+    curator = hm.Curator(Failing(curator._source), curator.unit, curator.ledger, curator._words)
     with pytest.raises(hm.ReleaseFailed) as caught:
         curator.ask(hm.Sum("x", 0, 2000), epsilon=1)
     assert CANARY not in frames_of(caught.value)
     assert curator.remaining == hm.Pure(1)
     with pytest.raises(RuntimeError) as caught:  # the search sees what an engine says
-        curator.source.tally(None)
+        curator._source.tally(None)
     assert CANARY in frames_of(caught.value)
 
 
@@ -313,7 +313,7 @@ def test_21_nothing_that_can_be_shown_or_copied_holds_a_row(tmp_path):
     for table in ({"s": [CANARY], "x": [1815]}, tmp_path / "t.csv"):
         with hm.open(table, budget=5, ledger=tmp_path / "l.ledger") as curator:
             release = curator.ask(hm.Count(), where="x > 1", epsilon=0.5)
-            shown = [repr(curator), str(curator), repr(vars(curator)), repr(curator.source)]
+            shown = [repr(curator), str(curator), repr(vars(curator)), repr(curator._source)]
             shown += [repr(curator.ledger), str(curator.ledger), repr(release), release.to_json()]
             shown += [repr(pickle.loads(pickle.dumps(release))), repr(copy.deepcopy(release))]
             for attempt in (pickle.dumps, copy.deepcopy):

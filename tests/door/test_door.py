@@ -31,6 +31,7 @@ class Spy:
     def __init__(self, inner, error=None):
         self.inner, self.error, self.tallies = inner, error, 0
         self.schema = inner.schema
+        self.name = inner.name
 
     def tally(self, tally):
         self.tallies += 1
@@ -44,8 +45,8 @@ class Spy:
 
 def spied(error=None, **options):
     curator = opened(**options)
-    spy = Spy(curator.source, error)
-    return hm.Curator(spy, curator.unit, curator.ledger, curator.words), spy
+    spy = Spy(curator._source, error)
+    return hm.Curator(spy, curator.unit, curator.ledger, curator._words), spy
 
 
 def test_ten_asks_of_a_tenth_fit_a_budget_of_one_and_an_eleventh_does_not():
@@ -126,7 +127,7 @@ def test_the_price_is_charged_before_the_rows_are_read_and_stays_when_reading_fa
 
 def test_a_purse_stops_a_procedure_that_asks_for_more_than_its_price():
     curator, spy = spied()
-    room = Room(spy, curator.words, Purse(hm.Pure(1)))
+    room = Room(spy, curator._words, Purse(hm.Pure(1)))
     setting = curator._setting(None, None)
     room.measure(hm.Count().prepare(setting, hm.Pure("0.6")))
     with pytest.raises(hm.BudgetExhausted):

@@ -1,6 +1,5 @@
 """The commands that work on a plan: check, cost, run."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -72,7 +71,7 @@ def run(
     with checked:
         foresee(plan, checked)
         pay_on_paper(plan, checked.ledger)
-        curator = replace(checked, ledger=take_ledger(plan))
+        curator = checked.with_ledger(take_ledger(plan))
         answers: dict[str, Answer] = {}
         try:
             _ask_all(plan, curator, answers, actor)
@@ -102,7 +101,7 @@ def _ask_all(plan: Plan, curator: Curator, answers: dict[str, Answer], actor: st
 
 def _introduce(plan: Plan, curator: Curator) -> None:
     count = "1 release" if len(plan.asks) == 1 else f"{len(plan.asks)} releases"
-    say(f"{plan.document.path}: {count} of {curator.source.name}; protected: {_whom(curator)}")
+    say(f"{plan.document.path}: {count} of {curator.table}; protected: {_whom(curator)}")
 
 
 def _promise(plan: Plan, curator: Curator, answered: int) -> None:

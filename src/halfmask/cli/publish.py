@@ -53,7 +53,7 @@ def write_json(path: Path, answers: Answers, plan: Path, curator: Curator) -> No
     content = {
         "halfmask": __version__,
         "plan": plan.name,
-        "table": curator.source.name,
+        "table": curator.table,
         "releases": {name: _plain(answer) for name, answer in answers.items()},
         "remaining": curator.remaining.to_dict(),
     }

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Literal, get_args
 
-from halfmask.errors import InvalidQuery, SourceError
+from halfmask.errors import InvalidQuery, SourceError, shown
 
 __all__ = ["Column", "Kind", "Schema"]
 
@@ -23,11 +23,23 @@ class Column:
     kind: Kind
 
     def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not _is_unicode(self.name):
+            raise SourceError(
+                f"schema: a column is named {shown(self.name)}; give it a name in valid Unicode"
+            )
         if self.kind not in get_args(Kind):
             raise SourceError(
-                f"schema: column {self.name!r} has kind {self.kind!r}; "
+                f"schema: column {self.name!r} has kind {shown(self.kind)}; "
                 f"use one of {', '.join(get_args(Kind))}"
             )
+
+
+def _is_unicode(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 @dataclass(frozen=True)
@@ -64,10 +76,12 @@ class Schema:
 
     def column(self, name: str) -> Column:
         """Return the column of that name; InvalidQuery names the nearest ones if there is none."""
+        if not isinstance(name, str):
+            raise InvalidQuery(f"column: {shown(name)} where a name is needed; name a column")
         for column in self.columns:
             if column.name == name:
                 return column
-        near = get_close_matches(str(name), self.names, n=1)
+        near = get_close_matches(name, self.names, n=1)
         advice = (
             f"did you mean {near[0]!r}?" if near else f"the columns are {', '.join(self.names)}"
         )

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from halfmask.errors import InvalidQuery
+from halfmask.errors import InvalidQuery, shown
 from halfmask.plan import OnGrid
 
 __all__ = ["Bounds", "cells_against_noise", "lay_grid", "to_float", "written"]
@@ -49,7 +49,7 @@ def _finite(bound: object, name: str) -> Fraction:
         number = Fraction(bound)  # type: ignore[call-overload]
     except (TypeError, ValueError, OverflowError):
         raise InvalidQuery(
-            f"bounds: {name} is {bound!r}; give a finite number that is known without the data"
+            f"bounds: {name} is {shown(bound)}; give a finite number that is known without the data"
         ) from None
     if abs(number) > LARGEST:
         raise InvalidQuery(f"bounds: {name} {bound} is beyond 1e290; give a tighter bound")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from halfmask.errors import InvalidQuery
+from halfmask.errors import InvalidQuery, shown
 from halfmask.plan import Bins, Tally
 from halfmask.privacy import Cost
 from halfmask.queries.count import fine
@@ -97,7 +97,7 @@ def _edges(edges: Sequence[float]) -> tuple[float, ...]:
         numbers = tuple(float(edge) for edge in edges)
     except (TypeError, ValueError, OverflowError):
         raise InvalidQuery(
-            f"edges: {edges!r} are not numbers; give a list like [0, 10, 20]"
+            f"edges: {shown(edges)} where numbers are needed; give a list like [0, 10, 20]"
         ) from None
     if any(math.isnan(edge) for edge in numbers):
         raise InvalidQuery("edges: one is NaN; give rising numbers")

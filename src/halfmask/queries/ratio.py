@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from halfmask.errors import InvalidQuery
+from halfmask.errors import InvalidQuery, shown
 from halfmask.queries.grid import Bounds, to_float
 from halfmask.queries.prepared import Expected
 from halfmask.queries.tails import noise_half_width, within_noise
@@ -102,6 +102,8 @@ class Ratio:
 
 def checked(confidence: float) -> float:
     """Refuse what is no confidence."""
+    if isinstance(confidence, bool) or not isinstance(confidence, int | float):
+        raise InvalidQuery(f"confidence: {shown(confidence)} is no number; 0.95 is usual")
     if not 0 < confidence < 1:
         raise InvalidQuery(f"confidence: {confidence} is not between 0 and 1; 0.95 is usual")
     return confidence
