@@ -19,6 +19,7 @@ __all__ = [
     "Account",
     "Entry",
     "Spend",
+    "check_answer",
     "check_chain",
     "from_units",
     "read_price",
@@ -150,6 +151,16 @@ def read_price(text: str) -> Cost:
         return Cost.from_dict(json.loads(text))
     except (ValueError, TypeError, AttributeError):
         raise LedgerError(f"ledger: a stored price cannot be read; {_ADVICE}") from None
+
+
+def check_answer(row: Spend, answer: str, digest: str) -> str:
+    """Return a stored answer; LedgerError if it, or the charge that bought it, was changed."""
+    if row.hash != row.sealed().hash or digest != seal(row.hash, answer):
+        raise LedgerError(
+            f"ledger: the answer of row {row.seq} was changed, or the row was; do not use it, "
+            "and restore a copy you trust"
+        )
+    return answer
 
 
 def check_chain(account: Account, rows: Sequence[Spend]) -> None:

@@ -10,7 +10,15 @@ from pathlib import Path
 
 from halfmask.errors import InvalidQuery, LedgerError
 from halfmask.privacy import rows
-from halfmask.privacy.chain import Account, Entry, Spend, check_chain, from_units, seal, to_units
+from halfmask.privacy.chain import (
+    Account,
+    Entry,
+    Spend,
+    check_answer,
+    check_chain,
+    from_units,
+    to_units,
+)
 from halfmask.privacy.cost import Cost, Measure
 from halfmask.privacy.currencies import Pure
 from halfmask.privacy.exact import Number
@@ -119,7 +127,7 @@ class Ledger:
         with self._store.writing() as connection:
             earlier = draft.request_id and rows.find_request(connection, draft.request_id)
             if earlier:
-                return _repeat(cost, draft, earlier, rows.read_answer(connection, earlier.seq))
+                return _repeat(cost, draft, earlier, rows.read_answer(connection, earlier))
             row = rows.append(connection, draft)
         return Receipt(row.seq, cost, row.hash, row.request_id)
 
@@ -132,7 +140,7 @@ class Ledger:
         """Return the stored answer of a request, or None."""
         with self._store.reading() as connection:
             row = rows.find_request(connection, request_id)
-            return None if row is None else rows.read_answer(connection, row.seq)
+            return None if row is None else rows.read_answer(connection, row)
 
     def entries(self) -> list[Entry]:
         """Return every charge, oldest first."""
@@ -151,11 +159,14 @@ class Ledger:
             spends = rows.read_spends(connection)
             answers = rows.read_answers(connection)
         check_chain(account, spends)
-        hashes = {row.seq: row.hash for row in spends}
+        known = {row.seq: row for row in spends}
         for seq, answer, digest in answers:
-            if seal(hashes.get(seq, ""), answer) != digest:
-                raise LedgerError(f"ledger: the answer of row {seq} was changed; do not use it")
-        if head is not None and head not in {account.genesis, *hashes.values()}:
+            if seq not in known:
+                raise LedgerError(
+                    f"ledger: the answer of row {seq} was never bought; do not use it"
+                )
+            check_answer(known[seq], answer, digest)
+        if head is not None and head not in {account.genesis, *(row.hash for row in spends)}:
             raise LedgerError(
                 "ledger: does not contain the given head, so it was rewritten or restored from "
                 "an older copy; charges may be missing: stop spending from it"

@@ -4,7 +4,7 @@ from dataclasses import fields, replace
 from sqlite3 import Connection
 
 from halfmask.errors import BudgetExhausted, LedgerError
-from halfmask.privacy.chain import Account, Spend, from_units, read_price, seal
+from halfmask.privacy.chain import Account, Spend, check_answer, from_units, read_price, seal
 
 __all__ = [
     "append",
@@ -86,10 +86,12 @@ def _check_ends(connection: Connection, account: Account) -> None:
         )
 
 
-def read_answer(connection: Connection, seq: int) -> str | None:
-    """Return the stored answer of a charge."""
-    found = connection.execute("SELECT answer FROM release WHERE seq = ?", (seq,)).fetchone()
-    return None if found is None else str(found[0])
+def read_answer(connection: Connection, row: Spend) -> str | None:
+    """Return the stored answer of a charge; LedgerError if it is not the one that was sealed."""
+    found = connection.execute(
+        "SELECT answer, hash FROM release WHERE seq = ?", (row.seq,)
+    ).fetchone()
+    return None if found is None else check_answer(row, *found)
 
 
 def read_answers(connection: Connection) -> list[tuple[int, str, str]]:
@@ -102,7 +104,7 @@ def write_answer(connection: Connection, seq: int, row_hash: str, answer: str) -
     known = connection.execute("SELECT hash FROM spend WHERE seq = ?", (seq,)).fetchone()
     if known != (row_hash,):
         raise LedgerError("receipt: is not of this ledger; record it where it was charged")
-    if read_answer(connection, seq) is not None:
+    if connection.execute("SELECT 1 FROM release WHERE seq = ?", (seq,)).fetchone():
         raise LedgerError(f"receipt: row {seq} has its answer already; an answer is final")
     connection.execute(
         "INSERT INTO release (seq, answer, hash) VALUES (?, ?, ?)",
