@@ -40,3 +40,32 @@ def test_23_an_answer_that_was_changed_in_the_ledger_is_not_given_again(tmp_path
     with pytest.raises(hm.LedgerError, match="answer of row 1"):
         ledger.stored("r")
     assert ledger.stored("s")
+
+
+OF_ANY_ACCOUNT = [
+    "UPDATE account SET budget = budget * 9",
+    "UPDATE account SET spent = spent + 1",
+    "UPDATE account SET spent_delta = spent_delta + 1",
+    "UPDATE account SET head_seq = head_seq + 1",
+]
+OF_CHARGES = [
+    "UPDATE account SET spent = spent / 2",
+    "UPDATE spend SET total = 0 WHERE seq = (SELECT max(seq) FROM spend)",
+    "UPDATE account SET spent = 0; UPDATE spend SET total = 0",
+]
+
+
+@pytest.mark.parametrize(
+    ("change", "charges"),
+    [(change, charges) for charges in (0, 1, 3) for change in OF_ANY_ACCOUNT]
+    + [(change, charges) for charges in (1, 3) for change in OF_CHARGES],
+)
+def test_18_a_charge_looks_whether_the_account_fits_its_last_row(tmp_path, change, charges):
+    path = tmp_path / "l.ledger"
+    ledger = hm.Ledger(path, budget=hm.Approximate(4, "1e-3"))
+    for _ in range(charges):
+        ledger.charge(hm.Approximate(1, "1e-6"), query="q")
+    ledger.close()
+    tamper(path, *change.split(";"))
+    with pytest.raises(hm.LedgerError, match="changed by hand"):
+        hm.Ledger(path).charge(hm.Approximate(1, "1e-6"), query="q")
