@@ -19,7 +19,7 @@ def in_words(
     query: Question | Mapping[str, Question],
     setting: Setting,
     shares: Mapping[str, Any] | None,
-    table: str,
+    origin: str,
 ) -> str:
     """Write all that an answer depends on but the rows: the ledger tells requests apart by it."""
     asked = repr(dict(query)) if isinstance(query, Mapping) else repr(query)
@@ -27,7 +27,7 @@ def in_words(
     where = "" if isinstance(setting.where, Everything) else f" where {setting.where}"
     split = f" in shares {dict(shares)!r}" if shares is not None else ""
     kinds = ", ".join(f"{column.name} {column.kind}" for column in setting.schema)
-    return f"{asked}{by}{where}{split}; of {table!r} ({kinds}); for {setting.unit.describe()}"
+    return f"{asked}{by}{where}{split}; of {origin!r} ({kinds}); for {setting.unit.describe()}"
 
 
 def together(

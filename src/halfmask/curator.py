@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from os import PathLike
+from os import PathLike, getpid
+from pathlib import Path
+from time import time_ns
 from types import TracebackType
 from typing import Any, NoReturn, Self
 
@@ -84,7 +86,14 @@ def open(  # noqa: PLR0913
     table = open_source(source, schema)
     if unit is not None:
         table.schema.column(unit)
-    return Curator(table, protected, book, words if words is not None else secure_words())
+    return Curator(table, protected, book, words or secure_words(), _origin(source))
+
+
+def _origin(source: object) -> str:
+    """Name the table so that a request is never answered from another one: a path, or a moment."""
+    if isinstance(source, str | PathLike):
+        return str(Path(source).resolve())
+    return f"a table in memory, opened {time_ns()} by process {getpid()}"
 
 
 class Curator:
@@ -96,8 +105,11 @@ class Curator:
     the rows can read them.
     """
 
-    def __init__(self, source: Source, unit: PrivacyUnit, ledger: Ledger, words: Words) -> None:
+    def __init__(
+        self, source: Source, unit: PrivacyUnit, ledger: Ledger, words: Words, origin: str = ""
+    ) -> None:
         self._source = source
+        self._origin = origin or source.name
         self._words = words
         self._unit = unit
         self._ledger = ledger
@@ -170,7 +182,7 @@ class Curator:
         asked = together(query, shares)
         asked.check(setting)
         asked.rehearse(setting, price)
-        text = in_words(query, setting, shares, self.table)
+        text = in_words(query, setting, shares, self._origin)
         receipt = self.ledger.charge(price, query=text, actor=actor, request_id=request_id)
         room: Room | Replay
         if receipt.answer is not None:
@@ -262,10 +274,13 @@ class Curator:
 
     def with_ledger(self, ledger: Ledger) -> "Curator":
         """The same table beside another ledger: as if it were opened again with that one."""
-        return Curator(self._source, self._unit, ledger, self._words)
+        return Curator(self._source, self._unit, ledger, self._words, self._origin)
 
     def __repr__(self) -> str:
         return f"Curator({self.table!r}, {self.unit.describe()!r}, {self.remaining})"
+
+    def __copy__(self) -> "Curator":
+        return self.with_ledger(self._ledger)
 
     def __reduce__(self) -> NoReturn:
         raise HalfmaskError(

@@ -35,7 +35,7 @@ def test_32_the_same_ask_sees_the_same_integers_whatever_came_before(record):
     for threads in (1, 3):
         source = open_source(table, threads=threads)
         first = hm.open(table, unit="u", groups_per_unit=2, budget=10**4)
-        curator = hm.Curator(source, first.unit, first.ledger, first.words)
+        curator = hm.Curator(source, first.unit, first.ledger, first._words)
         for name in draw.sample(names * 2, 2 * len(names)):
             tape = record(curator, QUERIES[name], by=by, epsilon=1)
             given = [call[1] for call in tape.calls if len(tape.calls) == 9]
@@ -103,7 +103,7 @@ def test_33_a_preview_reads_no_row_and_spends_nothing():
             pass
 
     first = hm.open({"x": [1.0]}, budget=1)
-    curator = hm.Curator(Unreadable(), first.unit, first.ledger, first.words)
+    curator = hm.Curator(Unreadable(), first.unit, first.ledger, first._words)
     for query in QUERIES.values():
         curator.preview(query, rows=100, epsilon=1)
         curator.preview(query, rows=100, epsilon=1, where="x > 1", by=hm.Keys("k", ["a"]))

@@ -253,19 +253,22 @@ def test_names_are_escaped_in_html():
 
 
 def test_a_repeated_request_gets_the_same_release_free_of_charge(tmp_path):
-    path = tmp_path / "pay.ledger"
-    curator = opened(budget=2, ledger=path)
+    path, file = tmp_path / "pay.ledger", tmp_path / "pay.csv"
+    file.write_text("dept,pay\nops,40000\nr&d,42000\nops,55000\n")
+    asked = {"n": hm.Count(), "pay": MEAN}
     by = hm.Keys("dept", ["ops", "r&d"])
-    first = curator.ask({"n": hm.Count(), "pay": MEAN}, by=by, epsilon=1, request_id="a")
-    again, spy = spied(budget=2, ledger=path)
-    second = again.ask({"n": hm.Count(), "pay": MEAN}, by=by, epsilon=1, request_id="a")
-    assert spy.tallies == 0
-    assert again.ledger.spent == hm.Pure(1)
-    for name in first:
-        assert first[name].to_dict() == second[name].to_dict()
-        assert first[name].interval(0.5) == second[name].interval(0.5)
-    with pytest.raises(hm.HalfmaskError):
-        again.ask(hm.Count(), epsilon=1, request_id="a")
+    with hm.open(file, budget=2, ledger=path) as curator:
+        first = curator.ask(asked, by=by, epsilon=1, request_id="a")
+    with hm.open(file, ledger=path) as again:
+        second = again.ask(asked, by=by, epsilon=1, request_id="a")
+        assert again.ledger.spent == hm.Pure(1)
+        for name in first:
+            assert first[name].to_dict() == second[name].to_dict()
+            assert first[name].interval(0.5) == second[name].interval(0.5)
+        with pytest.raises(hm.HalfmaskError):
+            again.ask(hm.Count(), epsilon=1, request_id="a")
+    with hm.open(PAY, schema=KINDS, ledger=path) as other, pytest.raises(hm.HalfmaskError):
+        other.ask(asked, by=by, epsilon=1, request_id="a")
 
 
 def test_a_preview_reads_no_row_and_spends_nothing():
