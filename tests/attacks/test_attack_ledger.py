@@ -1,5 +1,7 @@
 """Attacks on the ledger's file: 18 edits, swaps and removals under a ledger in use, 23 replay."""
 
+import os
+import shutil
 import sqlite3
 
 import numpy as np
@@ -69,3 +71,87 @@ def test_18_a_charge_looks_whether_the_account_fits_its_last_row(tmp_path, chang
     tamper(path, *change.split(";"))
     with pytest.raises(hm.LedgerError, match="changed by hand"):
         hm.Ledger(path).charge(hm.Approximate(1, "1e-6"), query="q")
+
+
+def put_back(kept, path, how):
+    """Three ways to bring back an older file."""
+    if how == "written over":
+        shutil.copy(kept, path)
+    elif how == "moved over":
+        os.replace(kept, path)
+    else:
+        path.unlink()
+        shutil.copy(kept, path)
+
+
+@pytest.mark.parametrize("how", ["written over", "moved over", "made anew"])
+@pytest.mark.parametrize("charges", [0, 1])
+def test_18_a_ledger_that_was_put_back_under_an_open_one_is_noticed(tmp_path, how, charges):
+    path, kept = tmp_path / "l.ledger", tmp_path / "kept"
+    curator = hm.open(TABLE, budget=2, ledger=path)
+    for _ in range(charges):
+        curator.ask(hm.Count(), epsilon="0.5")
+    curator.ledger.close()
+    shutil.copy(path, kept)
+    first = curator.ask(hm.Count(), epsilon="0.5", request_id="r")
+    curator.ledger.close()
+    put_back(kept, path, how)
+    for attempt in (
+        lambda: curator.ask(hm.Count(), epsilon="0.5"),
+        lambda: curator.ledger.spent,
+        curator.ledger.entries,
+        curator.ledger.verify,
+        lambda: curator.ledger.stored("r"),
+    ):
+        with pytest.raises(hm.LedgerError, match=r"charges (may be|are) missing"):
+            attempt()
+    opened_anew = hm.Ledger(path)  # by somebody who trusts it: a new object has seen nothing
+    with pytest.raises(hm.LedgerError, match="given head"):
+        opened_anew.verify(first.provenance.ledger_head)
+
+
+def test_18_a_head_read_from_others_charges_is_remembered(tmp_path):
+    path, kept = tmp_path / "l.ledger", tmp_path / "kept"
+    reader, other = hm.Ledger(path, budget=2), hm.Ledger(path)
+    for one in (reader, other):
+        one.close()
+    shutil.copy(path, kept)
+    other.charge(hm.Pure(1), query="q")
+    assert reader.remaining == hm.Pure(1)
+    for one in (reader, other):
+        one.close()
+    shutil.copy(kept, path)
+    with pytest.raises(hm.LedgerError, match="put back"):
+        reader.charge(hm.Pure(1), query="q")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="elsewhere an open file cannot be removed")
+@pytest.mark.parametrize("closed", [False, True])
+@pytest.mark.parametrize("gone", ["l.ledger*", "l.ledger", "l.ledger-wal"])
+def test_18_a_ledger_whose_file_was_removed_is_not_charged(tmp_path, closed, gone):
+    path = tmp_path / "l.ledger"
+    curator = hm.open(TABLE, budget=2, ledger=path)
+    curator.ask(hm.Count(), epsilon="0.5")
+    if closed:
+        curator.ledger.close()  # and with it the log: what was in it is in the file
+    found = list(tmp_path.glob(gone))
+    for one in found:
+        one.unlink()
+    if found:
+        with pytest.raises(hm.LedgerError):
+            curator.ask(hm.Count(), epsilon="0.5")
+    else:
+        curator.ask(hm.Count(), epsilon="0.5")
+
+
+def test_18_a_ledger_moved_away_and_back_goes_on(tmp_path):
+    path, away = tmp_path / "l.ledger", tmp_path / "away"
+    ledger = hm.Ledger(path, budget=2)
+    ledger.charge(hm.Pure(1), query="q")
+    ledger.close()
+    path.rename(away)
+    with pytest.raises(hm.LedgerError):
+        ledger.charge(hm.Pure(1), query="q")
+    away.rename(path)
+    ledger.charge(hm.Pure(1), query="q")
+    ledger.verify()

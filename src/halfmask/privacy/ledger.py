@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from sqlite3 import Connection
 
 from halfmask.errors import InvalidQuery, LedgerError
 from halfmask.privacy import rows
@@ -48,7 +49,7 @@ class Ledger:
     `path` None keeps it in memory. A missing file is created and needs a `budget` (a number means
     `Pure`); an existing one keeps its own, and a different one is refused. `patience` is how many
     seconds to wait for a locked file. Raises LedgerError when the file cannot be used, and says
-    what to do.
+    what to do: also when the file was deleted, replaced or put back to an older copy while in use.
 
     Privacy: prices chosen adaptively and stopped at the budget compose to it. [see currencies]
 
@@ -72,6 +73,7 @@ class Ledger:
         place = None if path is None else Path(os.path.abspath(path))
         fill = None if wanted is None else partial(rows.insert_account, _new_account(wanted))
         self._store = Store(place, fill, patience=patience)
+        self._seen: tuple[int, str] | None = None
         self.budget = self._account().kind
         if wanted not in (None, self.budget):
             raise LedgerError(
@@ -125,26 +127,31 @@ class Ledger:
         """
         draft = self._draft(cost, query, actor, request_id)
         with self._store.writing() as connection:
+            account = self._look(connection)
             earlier = draft.request_id and rows.find_request(connection, draft.request_id)
             if earlier:
                 return _repeat(cost, draft, earlier, rows.read_answer(connection, earlier))
-            row = rows.append(connection, draft)
+            row = rows.append(connection, account, draft)
+        self._seen = row.seq, row.hash  # of two threads the older may be last: it is in the chain
         return Receipt(row.seq, cost, row.hash, row.request_id)
 
     def record(self, receipt: Receipt, answer: str) -> None:
         """Store the answer (a text, such as JSON) that a charge bought; once for each charge."""
         with self._store.writing() as connection:
+            self._look(connection)
             rows.write_answer(connection, receipt.seq, receipt.hash, answer)
 
     def stored(self, request_id: str) -> str | None:
         """Return the stored answer of a request, or None."""
         with self._store.reading() as connection:
+            self._look(connection)
             row = rows.find_request(connection, request_id)
             return None if row is None else rows.read_answer(connection, row)
 
     def entries(self) -> list[Entry]:
         """Return every charge, oldest first."""
         with self._store.reading() as connection:
+            self._look(connection)
             spends = rows.read_spends(connection)
         return [Entry.of(row, self.budget) for row in spends]
 
@@ -152,7 +159,8 @@ class Ledger:
         """Check every row, sum and link; raise LedgerError that says which row broke and how.
 
         `head`, as carried by a release, must be in this chain: a ledger that was rewritten, or
-        restored from before that release, does not contain it.
+        restored from before that release, does not contain it. So must the last head that this
+        object saw.
         """
         with self._store.reading() as connection:
             account = rows.read_account(connection)
@@ -166,10 +174,12 @@ class Ledger:
                     f"ledger: the answer of row {seq} was never bought; do not use it"
                 )
             check_answer(known[seq], answer, digest)
-        if head is not None and head not in {account.genesis, *(row.hash for row in spends)}:
+        heads = {head, self._seen[1] if self._seen else None} - {None}
+        if not heads <= {account.genesis, *(row.hash for row in spends)}:
             raise LedgerError(
-                "ledger: does not contain the given head, so it was rewritten or restored from "
-                "an older copy; charges may be missing: stop spending from it"
+                "ledger: does not contain the given head, or the last one seen, so it was "
+                "rewritten or restored from an older copy; charges may be missing: stop spending "
+                "from it"
             )
 
     def close(self) -> None:
@@ -178,7 +188,23 @@ class Ledger:
 
     def _account(self) -> Account:
         with self._store.reading() as connection:
-            return rows.read_account(connection)
+            return self._look(connection)
+
+    def _look(self, connection: Connection) -> Account:
+        """Return the account, which must stand on what this object saw before."""
+        account = rows.read_account(connection)
+        head = account.head_seq, account.head_hash
+        if head == self._seen:
+            return account
+        if self._seen and rows.read_hash(connection, account, self._seen[0]) != self._seen[1]:
+            raise LedgerError(
+                "ledger: was rewritten or put back to an older copy while in use, so charges are "
+                "missing; restore the newest copy, or open the one that you trust anew. "
+                "No row was read."
+            )
+        if rows.read_hash(connection, account, head[0]) == head[1]:
+            self._seen = head
+        return account
 
     def _left(self, account: Account) -> Cost:
         units = (account.budget - account.spent, account.budget_delta - account.spent_delta)

@@ -13,6 +13,7 @@ __all__ = [
     "read_account",
     "read_answer",
     "read_answers",
+    "read_hash",
     "read_spends",
     "write_answer",
 ]
@@ -43,6 +44,14 @@ def read_spends(connection: Connection) -> list[Spend]:
     return [Spend(*r) for r in connection.execute(f"SELECT {_SPEND} FROM spend ORDER BY seq")]
 
 
+def read_hash(connection: Connection, account: Account, seq: int) -> str | None:
+    """Return the digest of a row, or of the account for row 0; None if there is no such row."""
+    if seq == 0:
+        return account.genesis
+    found = connection.execute("SELECT hash FROM spend WHERE seq = ?", (seq,)).fetchone()
+    return None if found is None else str(found[0])
+
+
 def find_request(connection: Connection, request_id: str) -> Spend | None:
     """Return the charge that a request made earlier."""
     found = connection.execute(
@@ -51,9 +60,8 @@ def find_request(connection: Connection, request_id: str) -> Spend | None:
     return None if found is None else Spend(*found)
 
 
-def append(connection: Connection, draft: Spend) -> Spend:
+def append(connection: Connection, account: Account, draft: Spend) -> Spend:
     """Write a spend after the last one and move the account on; refuse what exceeds the budget."""
-    account = read_account(connection)
     _check_ends(connection, account)
     total = account.spent + draft.amount
     total_delta = account.spent_delta + draft.amount_delta

@@ -5,6 +5,9 @@ power cut. Writers take the lock when they begin (BEGIN IMMEDIATE) and wait thei
 Threads share one connection behind a lock. A connection must not cross a fork (the child would
 believe in locks that only the parent holds), so before each fork every connection is closed, and
 both sides open their own when they next need one.
+
+A file that is deleted or replaced lives on under its open connections, and a charge to it would
+be lost; so before each commit the name must still lead to the file that was opened.
 """
 
 import os
@@ -21,6 +24,7 @@ from halfmask.errors import LedgerError
 __all__ = ["Store"]
 
 Fill = Callable[[sqlite3.Connection], None]
+_Identity = tuple[int, int]  # device and inode
 
 _APPLICATION = 0x68_6D_6C_31  # "hml1", in the header of the file
 
@@ -83,6 +87,8 @@ class Store:
         self._lock = threading.RLock()
         self._process = os.getpid()
         self._connection: sqlite3.Connection | None = None
+        self._file: _Identity | None = None
+        self._log: _Identity | None = None
         with _opening, self._plain_errors():
             if path is not None:
                 self._open_file(path, fill)
@@ -117,7 +123,7 @@ class Store:
         with self._lock:
             if self._connection is not None and self.path is not None:
                 self._connection.close()
-                self._connection = None
+                self._connection = self._log = None
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
@@ -128,6 +134,7 @@ class Store:
             connection.execute(begin)
             try:
                 yield connection
+                self._check_file()
                 connection.execute("COMMIT")
             finally:
                 if connection.in_transaction:
@@ -151,6 +158,7 @@ class Store:
             os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
             _flush_folder(path.parent)
         _check_access(path)
+        self._file = _identity(path)
         if path.stat().st_size > 0:
             self._recognise(path)
         elif fill is None:
@@ -159,6 +167,19 @@ class Store:
         if fill is not None:
             _create(self._connection, fill)
         self._connection.execute("PRAGMA journal_mode=WAL")
+
+    def _check_file(self) -> None:
+        """Refuse to commit to a file, or a log beside it, that others no longer find."""
+        if self.path is None:
+            return
+        log = _identity(f"{self.path}-wal")  # is there while any connection is
+        self._log = self._log or log
+        if (_identity(self.path), log) != (self._file, self._log):
+            raise LedgerError(
+                f"ledger: {self.path} or the log beside it was deleted, moved or replaced while in "
+                "use, so charges may be missing; put the file back, or open the one that you trust "
+                "anew. No row was read."
+            )
 
     def _recognise(self, path: Path) -> None:
         """Look at the header through a read-only connection, which changes nothing."""
@@ -223,6 +244,14 @@ def _check_access(path: Path) -> None:
             f"ledger: {path} cannot be written by you; make the file and its folder writable, "
             "or choose another path"
         )
+
+
+def _identity(path: str | Path) -> _Identity | None:
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _uri(path: Path | None) -> str:
