@@ -266,7 +266,7 @@ class Curator:
         if isinstance(where, str):
             predicate = parse_where(where)
         if not isinstance(predicate, Predicate):
-            raise InvalidQuery(f'where: {where!r} is no row filter; write one like "age >= 18"')
+            raise InvalidQuery(f'where: {shown(where)} is no row filter; write one like "age >= 18"')
         predicate.check(self.schema)
         if by is not None:
             by.check(self.schema)

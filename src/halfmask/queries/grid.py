@@ -61,7 +61,7 @@ def cells_against_noise(strength: float, rows: int, degree: int = 1) -> Fraction
 
     For degree 2 the sums hold squares of cells, so the cells are fewer. Public facts only.
     """
-    cells = strength / rows * 2.0**38 if degree == 1 else math.sqrt(strength / rows * 2.0**42)
+    cells = strength / rows * 2.0**38 if degree == 1 else math.sqrt(strength / rows * 2.0**40)
     top, bottom = (2.0**44, 2.0**12) if degree == 1 else (2.0**24, 2.0**10)
     return Fraction(min(max(cells, bottom), top))
 
