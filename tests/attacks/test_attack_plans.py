@@ -6,6 +6,8 @@ import json
 import random
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
@@ -187,3 +189,50 @@ def test_a_plan_cannot_make_a_ledger_of_another_file(command, tmp_path):
     before = (tmp_path / "t.csv").read_bytes()
     assert command(PLAN.replace("l.ledger", "t.csv")).exit_code == 1
     assert (tmp_path / "t.csv").read_bytes() == before
+
+
+LINKS = {"link": "t.csv", "to the plan": "p.toml", "to the ledger": "l.ledger"}
+KEPT = ["t.csv", "./t.csv", "p.toml", "l.ledger", "l.ledger-wal", "hard", *LINKS]
+
+
+@pytest.mark.parametrize("charged", [False, True])
+@pytest.mark.parametrize("words", [("run", "--json"), ("run", "--csv"), ("verify", "--out")])
+@pytest.mark.parametrize("target", KEPT)
+def test_what_is_published_overwrites_neither_ledger_nor_table_nor_plan(
+    command, tmp_path, target, words, charged
+):
+    if charged:
+        assert command(PLAN).exit_code == 0
+    (tmp_path / "p.toml").write_text(PLAN, encoding="utf-8")
+    (tmp_path / "hard").hardlink_to(tmp_path / "t.csv")
+    for name, leads_to in LINKS.items():
+        (tmp_path / name).symlink_to(leads_to)
+    kept = {name: (tmp_path / name).read_bytes() for name in ("t.csv", "p.toml")}
+    result = CliRunner().invoke(app, [words[0], "p.toml", words[1], target])
+    assert result.exit_code == 1
+    assert "would be overwritten; name another file" in result.stderr
+    assert kept == {name: (tmp_path / name).read_bytes() for name in kept}
+    assert (tmp_path / "l.ledger").exists() == charged
+    if charged:
+        assert hm.Ledger(tmp_path / "l.ledger").spent == hm.Pure("0.5")
+
+
+@pytest.mark.parametrize("source", ["parts", "parts/*.parquet"])
+def test_what_is_published_overwrites_no_part_of_a_table(command, tmp_path, source):
+    (tmp_path / "parts").mkdir()
+    part = tmp_path / "parts" / "a.parquet"
+    pq.write_table(pa.table({"id": [1, 2]}), part)
+    whole = part.read_bytes()
+    result = command(PLAN.replace("t.csv", source), "--json", "parts/a.parquet")
+    assert result.exit_code == 1
+    assert "part of the plan's table" in result.stderr
+    assert part.read_bytes() == whole
+
+
+@pytest.mark.parametrize("other", ["a", "./a", "link"])
+def test_two_results_are_not_written_to_one_file(command, tmp_path, other):
+    (tmp_path / "link").symlink_to("a")
+    result = command(PLAN, "--json", "a", "--csv", other)
+    assert result.exit_code == 1
+    assert "name two files" in result.stderr
+    assert not (tmp_path / "l.ledger").exists()

@@ -6,8 +6,9 @@ from typing import Annotated, Any
 import typer
 
 from halfmask.cli.figures import Answer
+from halfmask.cli.outputs import check_apart, check_writable
 from halfmask.cli.planfile import Ask, Document, Plan, read_plan
-from halfmask.cli.publish import check_writable, print_answers, write_csv, write_json
+from halfmask.cli.publish import print_answers, write_csv, write_json
 from halfmask.cli.session import foresee, open_plan, pay_on_paper, take_ledger, total
 from halfmask.cli.show import say, table, working
 from halfmask.curator import Curator
@@ -69,6 +70,7 @@ def run(
     check_writable(csv)
     plan, checked = _opened(path)
     with checked:
+        check_apart(plan, json, csv)
         foresee(plan, checked)
         pay_on_paper(plan, checked.ledger)
         curator = checked.with_ledger(take_ledger(plan))

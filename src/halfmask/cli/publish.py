@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,20 +15,9 @@ from halfmask.release import GroupedRelease, Release
 from halfmask.rendering import figure
 from halfmask.version import __version__
 
-__all__ = ["check_writable", "print_answers", "write_csv", "write_json"]
+__all__ = ["print_answers", "write_csv", "write_json"]
 
 Answers = Mapping[str, Answer]
-
-
-def check_writable(path: Path | None) -> None:
-    """Refuse, before anything is charged, a file that cannot be written afterwards."""
-    if path is None:
-        return
-    if path.is_dir() or not path.parent.is_dir():
-        fault = "is a folder" if path.is_dir() else f"has no folder {str(path.parent)!r}"
-        raise HalfmaskError(f"{path}: {fault}; name a file in a folder that is there")
-    if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise HalfmaskError(f"{path}: may not be written by you; name another file")
 
 
 def print_answers(answers: Answers) -> None:

@@ -11,9 +11,9 @@ import typer
 
 from halfmask.audit import Asking, Audit, Finding, Verification, attack, write_report
 from halfmask.audit.exact import Ask, verify_ask
+from halfmask.cli.outputs import check_apart, check_writable
 from halfmask.cli.planfile import Ask as Asked
 from halfmask.cli.planfile import Document, Plan, read_plan
-from halfmask.cli.publish import check_writable
 from halfmask.cli.show import say, table, working
 from halfmask.cli.template import _IDENTITY
 from halfmask.curator import open as open_table
@@ -88,6 +88,7 @@ def verify_plan(
     """Attack a plan on simulated tables: reads no row, spends nothing; exits 1 if it breaks."""
     plan = read_plan(Document.read(path))
     check_writable(out)
+    check_apart(plan, out)
     unit = _unit(plan)
     schema = _schema(plan)
     asks = [_ask(plan, asked, schema, unit) for asked in plan.asks]
