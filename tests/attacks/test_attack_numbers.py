@@ -278,3 +278,28 @@ def test_26_one_bad_cell_neither_fails_nor_silences_the_noise(loss, record, cell
     with hm.open(table, budget=9) as curator:
         tape = record(curator, hm.Count(), where=where, epsilon=1)
     assert all(mechanism.scale > 0 for mechanism, _, _ in tape.calls)
+
+
+def test_26_the_largest_filter_is_answered_and_a_larger_one_refused_before_the_charge(record):
+    """A filter that exhausts a stack would fail at a place that its author chooses."""
+    x = hm.col("x")
+    large = " or ".join(f"x=={number}" for number in range(500))
+    deep = x > 0
+    for level in range(100):
+        deep = (deep & (x > -level)) if level % 2 else (deep | (x == level))
+    with hm.open({"x": [1.0, 7.0, 600.0]}, budget=9) as curator:
+        for where, held in ((large, 2), (hm.where(large), 2), (~hm.where(large), 1), (deep, 3)):
+            ((_, integers, _),) = record(curator, hm.Count(), where=where, epsilon=1).calls
+            assert integers == (held,)
+        spent = curator.ledger.spent
+        for where in (
+            f"{large} or x > 1",
+            " and ".join(["x > 1"] * 1600),
+            "not " * 101 + "x > 1",
+            "(" * 150 + "x > 1" + ")" * 150 + " or (x > 1)" * 500,
+        ):
+            with pytest.raises(hm.InvalidQuery):
+                curator.ask(hm.Count(), where=where, epsilon=1)
+        with pytest.raises(hm.InvalidQuery):
+            reduce(operator.and_, [x > 0] * 3000)
+        assert curator.ledger.spent == spent

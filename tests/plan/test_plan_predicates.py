@@ -2,6 +2,8 @@
 
 import ast
 from datetime import UTC, date, datetime, timedelta, timezone
+from functools import reduce
+from operator import and_, or_
 
 import numpy as np
 import pytest
@@ -9,7 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from halfmask.errors import InvalidQuery
-from halfmask.plan import Among, Comparison, Everything, Missing, Not, Schema, col, where
+from halfmask.plan import (
+    Among,
+    And,
+    Comparison,
+    Everything,
+    Missing,
+    Not,
+    Or,
+    Schema,
+    col,
+    where,
+)
+from halfmask.plan.predicates import DEEPEST, MOST_CONDITIONS
 
 SCHEMA = Schema.of(
     {
@@ -226,3 +240,74 @@ def test_conditions_refuse_to_be_truth_values():
 
 def test_columns_are_listed_once_in_order():
     assert where("b > 1 and (a > 1 or not b is None)").columns() == ("b", "a")
+
+
+@pytest.mark.parametrize(("join", "word", "kind"), [(and_, "and", And), (or_, "or", Or)])
+@pytest.mark.parametrize("count", [1, 2, 3, 7, 64, MOST_CONDITIONS])
+def test_a_chain_is_one_filter_however_it_was_joined(join, word, kind, count):
+    """And of least depth, with its conditions in order."""
+    conditions = [col("age") == number for number in range(count)]
+    half = count // 2
+    forms = [
+        reduce(join, conditions),
+        reduce(lambda right, left: join(left, right), reversed(conditions)),
+        where(f" {word} ".join(map(str, conditions))),
+    ]
+    if half:
+        forms.append(join(reduce(join, conditions[:half]), reduce(join, conditions[half:])))
+    assert len(set(forms)) == 1
+    assert (forms[0].conditions, forms[0].depth) == (count, (count - 1).bit_length())
+    numbers = [int(word) for word in str(forms[0]).replace(")", "").split() if word.isdigit()]
+    assert numbers == list(range(count))
+    assert isinstance(forms[0], kind) == (count > 1)
+    forms[0].check(SCHEMA)
+    assert forms[0].columns() == ("age",)
+
+
+def test_too_many_conditions_are_refused_however_they_are_joined():
+    one = col("a") > 1
+    full = reduce(or_, [one] * MOST_CONDITIONS)
+    text = " or ".join(["a>1"] * (MOST_CONDITIONS + 1))
+    for join in (
+        lambda: full | one,
+        lambda: one & full,
+        lambda: And(full, one),
+        lambda: reduce(and_, [one] * 3000),
+        lambda: where(text),
+        lambda: where("1 < a" + " < 2" * MOST_CONDITIONS + "< 3"),
+    ):
+        with pytest.raises(InvalidQuery, match="where: "):
+            join()
+    assert (~full).conditions == MOST_CONDITIONS
+    assert where(text.removeprefix("a>1 or ")) == full
+
+
+def alternating(depth, start):
+    """A filter of this depth that no balancing can flatten."""
+    for level in range(depth):
+        start = (start & (col("b") > 1)) if level % 2 else (start | (col("a") > 1))
+    return start
+
+
+def negated(depth, start):
+    for _ in range(depth):
+        start = ~start
+    return start
+
+
+def built(depth, start):
+    for _ in range(depth):
+        start = And(start, col("a") > 1)
+    return start
+
+
+@pytest.mark.parametrize("nest", [alternating, negated, built])
+def test_conditions_that_are_nested_too_deeply_are_refused(nest):
+    deepest = nest(DEEPEST, col("a") > 1)
+    assert deepest.depth == DEEPEST
+    deepest.check(Schema.of({"a": "real", "b": "real"}))
+    assert where(str(deepest)).conditions == deepest.conditions
+    assert hash(deepest) == hash(nest(DEEPEST, col("a") > 1))
+    assert repr(deepest).count("Comparison") == deepest.conditions
+    with pytest.raises(InvalidQuery, match=f"more than {DEEPEST} deep"):
+        nest(DEEPEST + 1, col("a") > 1)

@@ -6,6 +6,7 @@
 - `reading`, `Reading`, `instant`: how a cell is read beside a literal
 """
 
+from halfmask.plan.naming import col
 from halfmask.plan.predicates import (
     Among,
     And,
@@ -15,7 +16,6 @@ from halfmask.plan.predicates import (
     Not,
     Or,
     Predicate,
-    col,
 )
 from halfmask.plan.reading import Reading, Scalar, instant, reading, scalar
 from halfmask.plan.schema import Column, Kind, Schema

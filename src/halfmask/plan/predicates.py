@@ -2,19 +2,24 @@
 
 Logic is two-valued: a comparison with a missing value (null, NaN, or text that does not read as
 what is asked) is false, and so its negation ``~`` is true, on every engine.
+
+A filter holds at most `MOST_CONDITIONS` comparisons, nested `DEEPEST` deep; a long list belongs in
+``is_in``, which counts as one. Chains of one word are balanced, so all of them fit.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from keyword import iskeyword
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 from halfmask.errors import InvalidQuery
 from halfmask.plan.reading import Scalar, reading, scalar
 from halfmask.plan.schema import Schema
 
 __all__ = [
+    "DEEPEST",
+    "MOST_CONDITIONS",
     "Among",
     "And",
     "Comparison",
@@ -24,8 +29,13 @@ __all__ = [
     "Operator",
     "Or",
     "Predicate",
-    "col",
+    "joined",
 ]
+
+MOST_CONDITIONS = 500
+"""How many comparisons a filter may join."""
+DEEPEST = 100
+"""How deep conditions may stand in each other: each reader of a filter recurses."""
 
 Operator = Literal["==", "!=", "<", "<=", ">", ">="]
 
@@ -33,11 +43,14 @@ Operator = Literal["==", "!=", "<", "<=", ">", ">="]
 class Predicate:
     """A public condition on a row; combine with ``&``, ``|`` and ``~``."""
 
+    conditions: ClassVar[int] = 1
+    depth: ClassVar[int] = 0
+
     def __and__(self, other: "Predicate") -> "Predicate":
-        return And(self, _predicate(other))
+        return joined(And, (self, _predicate(other)))
 
     def __or__(self, other: "Predicate") -> "Predicate":
-        return Or(self, _predicate(other))
+        return joined(Or, (self, _predicate(other)))
 
     def __invert__(self) -> "Predicate":
         return Not(self)
@@ -177,6 +190,9 @@ class Not(Predicate):
 
     inner: Predicate
 
+    def __post_init__(self) -> None:
+        _limit(self, self.inner)
+
     def __str__(self) -> str:
         return f"not ({self.inner})"
 
@@ -185,31 +201,84 @@ class Not(Predicate):
 
 
 @dataclass(frozen=True)
-class And(Predicate):
-    """Both conditions."""
-
+class _Join(Predicate):
     left: Predicate
     right: Predicate
+    word: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        _limit(self, self.left, self.right)
 
     def __str__(self) -> str:
-        return f"({self.left}) and ({self.right})"
+        return f"({self.left}) {self.word} ({self.right})"
 
     def _parts(self) -> tuple[Predicate, ...]:
         return (self.left, self.right)
 
 
 @dataclass(frozen=True)
-class Or(Predicate):
+class And(_Join):
+    """Both conditions."""
+
+    word = "and"
+
+
+@dataclass(frozen=True)
+class Or(_Join):
     """At least one of two conditions."""
 
-    left: Predicate
-    right: Predicate
+    word = "or"
 
-    def __str__(self) -> str:
-        return f"({self.left}) or ({self.right})"
 
-    def _parts(self) -> tuple[Predicate, ...]:
-        return (self.left, self.right)
+def joined(kind: type[_Join], conditions: Iterable[Predicate]) -> Predicate:
+    """Join conditions by one word, as a tree of least depth: however they were grouped, the same.
+
+    >>> from halfmask.plan import col
+    >>> str(joined(Or, [col("a") == number for number in (1, 2, 3)]))
+    '((a == 1) or (a == 2)) or (a == 3)'
+    """
+    chain = [part for condition in conditions for part in _links(kind, condition)]
+    _refuse_more(sum(part.conditions for part in chain))
+    return _balanced(kind, chain)
+
+
+def _links(kind: type[_Join], condition: Predicate) -> Iterator[Predicate]:
+    if not isinstance(condition, kind):
+        yield condition
+        return
+    for part in condition._parts():
+        yield from _links(kind, part)
+
+
+def _balanced(kind: type[_Join], chain: Sequence[Predicate]) -> Predicate:
+    middle = (len(chain) + 1) // 2
+    if middle == len(chain):
+        return chain[0]
+    return kind(_balanced(kind, chain[:middle]), _balanced(kind, chain[middle:]))
+
+
+def _limit(outer: Predicate, *parts: Predicate) -> None:
+    """Count what a condition is made of, and refuse what would exhaust a stack further on."""
+    for part in parts:
+        _predicate(part)
+    conditions = sum(part.conditions for part in parts)
+    depth = 1 + max(part.depth for part in parts)
+    _refuse_more(conditions)
+    if depth > DEEPEST:
+        raise InvalidQuery(
+            f"where: conditions are nested more than {DEEPEST} deep; join fewer, or use "
+            "is_in([...])"
+        )
+    object.__setattr__(outer, "conditions", conditions)
+    object.__setattr__(outer, "depth", depth)
+
+
+def _refuse_more(conditions: int) -> None:
+    if conditions > MOST_CONDITIONS:
+        raise InvalidQuery(
+            f"where: more than {MOST_CONDITIONS} conditions are joined; ask for many values of one "
+            "column by is_in([...]), which counts as one"
+        )
 
 
 def _name(column: str) -> str:
@@ -221,49 +290,3 @@ def _literal(value: Scalar) -> str:
     if isinstance(value, datetime):
         return f"datetime({value.isoformat()!r})"
     return repr(value)
-
-
-class _Ref:
-    """A column's name, waiting for a comparison."""
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __init__(self, name: str) -> None:
-        if not isinstance(name, str):
-            raise InvalidQuery(f"where: a column is named by text, not by {name!r}")
-        self.name = name
-
-    def __eq__(self, value: object) -> Predicate:  # type: ignore[override]
-        return Comparison(self.name, "==", value)  # type: ignore[arg-type]
-
-    def __ne__(self, value: object) -> Predicate:  # type: ignore[override]
-        return Comparison(self.name, "!=", value)  # type: ignore[arg-type]
-
-    def __lt__(self, value: Scalar) -> Predicate:
-        return Comparison(self.name, "<", value)
-
-    def __le__(self, value: Scalar) -> Predicate:
-        return Comparison(self.name, "<=", value)
-
-    def __gt__(self, value: Scalar) -> Predicate:
-        return Comparison(self.name, ">", value)
-
-    def __ge__(self, value: Scalar) -> Predicate:
-        return Comparison(self.name, ">=", value)
-
-    def is_in(self, values: Iterable[Scalar]) -> Predicate:
-        """Match the rows whose value is in a public list."""
-        return Among(self.name, values)  # type: ignore[arg-type]
-
-    def is_missing(self) -> Predicate:
-        """Match the rows whose value is null or NaN."""
-        return Missing(self.name)
-
-
-def col(name: str) -> _Ref:
-    """Name a column in a condition.
-
-    >>> str((col("age") >= 18) & ~col("dept").is_in(["ops", "r&d"]))
-    "(age >= 18) and (not (dept in ['ops', 'r&d']))"
-    """
-    return _Ref(name)

@@ -5,21 +5,21 @@ nothing is ever evaluated.
 """
 
 import ast
-from collections.abc import Callable
 from datetime import datetime
-from functools import reduce
 from itertools import pairwise
-from operator import and_, or_
 
 from halfmask.errors import InvalidQuery
 from halfmask.plan.predicates import (
     Among,
+    And,
     Comparison,
     Everything,
     Missing,
     Not,
     Operator,
+    Or,
     Predicate,
+    joined,
 )
 from halfmask.plan.reading import Scalar, instant
 
@@ -71,9 +71,7 @@ def where(text: str) -> Predicate:
 def _condition(node: ast.expr) -> Predicate:
     match node:
         case ast.BoolOp(op=op, values=values):
-            join: Callable[[Predicate, Predicate], Predicate]
-            join = and_ if isinstance(op, ast.And) else or_
-            return reduce(join, map(_condition, values))
+            return joined(And if isinstance(op, ast.And) else Or, map(_condition, values))
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             return Not(_condition(operand))
         case ast.Compare():
@@ -89,7 +87,7 @@ def _condition(node: ast.expr) -> Predicate:
 
 def _chain(node: ast.Compare) -> Predicate:
     links = zip(pairwise([node.left, *node.comparators]), node.ops, strict=True)
-    return reduce(and_, (_link(left, op, right) for (left, right), op in links))
+    return joined(And, (_link(left, op, right) for (left, right), op in links))
 
 
 def _link(left: ast.expr, op: ast.cmpop, right: ast.expr) -> Predicate:
