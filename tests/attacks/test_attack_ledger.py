@@ -155,3 +155,40 @@ def test_18_a_ledger_moved_away_and_back_goes_on(tmp_path):
     away.rename(path)
     ledger.charge(hm.Pure(1), query="q")
     ledger.verify()
+
+
+def test_11_ten_thousand_text_keys_and_edges_can_be_asked():
+    keys = [f"k{i:05d}" for i in range(20_000)]
+    curator = hm.open({"s": ["k00001"], "x": [1]}, budget=4)
+    curator.ask(hm.Histogram("x", range(20_000)), epsilon=1)
+    asked = {"by": hm.Keys("s", keys), "epsilon": 1, "request_id": "r"}
+    first = curator.ask(hm.Count(), **asked)
+    assert curator.ask(hm.Count(), **asked).to_dict() == first.to_dict()
+    assert curator.ledger.spent == hm.Pure(2)
+    other = hm.Keys("s", [*keys[:-1], "another"])  # differs where the text is cut
+    with pytest.raises(hm.InvalidQuery, match="request_id") as caught:
+        curator.ask(hm.Count(), **asked | {"by": other})
+    assert len(str(caught.value)) < 2000
+    with pytest.raises(hm.BudgetExhausted) as exhausted:
+        curator.ask(hm.Count(), by=other, epsilon=3)
+    assert len(str(exhausted.value)) < 2000
+
+
+def test_23_a_long_question_is_told_from_every_other(tmp_path):
+    """Also from a short one that spells out what is stored of the long one."""
+    ledger = hm.Ledger(tmp_path / "l.ledger", budget=9)
+    price, long = hm.Pure(1), "x" * 100_000
+    texts = [long, long + "a", long + "b", long + "aa", "y" + long]
+    for number, text in enumerate(texts):
+        ledger.charge(price, query=text, request_id=str(number))
+    stored = [entry.query for entry in ledger.entries()]
+    assert len(set(stored)) == len(texts)
+    assert stored[0] == long
+    assert all(len(text) < 100_200 for text in stored)
+    for number, receipt in enumerate(texts):
+        with pytest.raises(hm.LedgerError, match="no stored answer"):  # the same request
+            ledger.charge(price, query=receipt, request_id=str(number))
+        for other in [*texts[:number], *texts[number + 1 :], *stored[1:]]:
+            with pytest.raises(hm.InvalidQuery, match="was used for"):
+                ledger.charge(price, query=other, request_id=str(number))
+    ledger.verify()

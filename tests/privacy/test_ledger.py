@@ -150,10 +150,18 @@ def test_an_answer_is_final_and_belongs_to_its_ledger(ledger):
         ledger.record(stranger, "1")
 
 
-@pytest.mark.parametrize("text", ["", "x" * 100_001, None, 3])
-def test_a_query_is_a_text_of_bounded_length(ledger, text):
+@pytest.mark.parametrize("text", ["", None, 3, ["q"]])
+def test_a_query_is_a_text(ledger, text):
     with pytest.raises(InvalidQuery, match=r"^query:"):
         ledger.charge(Pure(0.1), query=text)
+    assert ledger.entries() == []
+
+
+@pytest.mark.parametrize("name", ["actor", "request_id"])
+@pytest.mark.parametrize("text", ["", "x" * 100_001, 3])
+def test_names_are_texts_of_bounded_length(ledger, name, text):
+    with pytest.raises(InvalidQuery, match=f"^{name}:"):
+        ledger.charge(Pure(0.1), query="q", **{name: text})
     assert ledger.entries() == []
 
 
@@ -161,7 +169,9 @@ def test_a_query_is_a_text_of_bounded_length(ledger, text):
     "text", ["naïve 名前 \U0001f3ad", "'; DROP TABLE spend; --", "a\0b", "\ud800"]
 )
 def test_any_text_is_kept_and_hashed(ledger, text):
-    ledger.charge(Pure(0.1), query=text, actor=text, request_id=text)
+    receipt = ledger.charge(Pure(0.1), query=text, actor=text, request_id=text)
+    ledger.record(receipt, "1")
+    assert ledger.stored(text) == "1"
     ledger.verify()
     (entry,) = ledger.entries()
     assert entry.query.encode("utf-8")

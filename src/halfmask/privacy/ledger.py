@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from sqlite3 import Connection
 
-from halfmask.errors import InvalidQuery, LedgerError
+from halfmask.errors import InvalidQuery, LedgerError, shown
 from halfmask.privacy import rows
 from halfmask.privacy.chain import (
     Account,
@@ -24,11 +24,11 @@ from halfmask.privacy.cost import Cost, Measure
 from halfmask.privacy.currencies import Pure
 from halfmask.privacy.exact import Number
 from halfmask.privacy.store import Store
+from halfmask.privacy.texts import brief, stored_query, stored_text
 
 __all__ = ["Ledger", "Receipt"]
 
 _PATIENCE = 30.0  # seconds to wait for a locked file
-_LONGEST = 100_000  # characters of a query
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,8 @@ class Ledger:
 
         `request_id` makes a retry safe: the same request again is not charged, and its receipt
         carries the stored answer. If no answer was stored it is refused, since nobody knows
-        whether one was shown. `actor` defaults to the login name.
+        whether one was shown. A query of more than 100,000 characters is kept as its beginning
+        and the SHA-256 of the whole. `actor` defaults to the login name.
 
         Raises BudgetExhausted when less is left, InvalidQuery when the price has no proved
         conversion into this currency, LedgerError when the file cannot be written: then nothing
@@ -145,7 +146,7 @@ class Ledger:
         """Return the stored answer of a request, or None."""
         with self._store.reading() as connection:
             self._look(connection)
-            row = rows.find_request(connection, request_id)
+            row = rows.find_request(connection, stored_text(request_id, "request_id"))
             return None if row is None else rows.read_answer(connection, row)
 
     def entries(self) -> list[Entry]:
@@ -216,10 +217,10 @@ class Ledger:
             raise InvalidQuery(f"cost: {cost} is nothing; a charge must be above 0")
         return Spend(
             seq=0,
-            request_id=None if request_id is None else _text(request_id, "request_id"),
+            request_id=None if request_id is None else stored_text(request_id, "request_id"),
             time=_now(),
-            actor=_login() if actor is None else _text(actor, "actor"),
-            query=_text(query, "query"),
+            actor=_login() if actor is None else stored_text(actor, "actor"),
+            query=stored_query(query),
             price=json.dumps(cost.to_dict(), sort_keys=True),
             amount=amount,
             amount_delta=amount_delta,
@@ -254,11 +255,11 @@ def _new_account(budget: Cost) -> Account:
 
 
 def _repeat(cost: Cost, draft: Spend, earlier: Spend, answer: str | None) -> Receipt:
-    name = f"request_id: {draft.request_id!r}"
+    name = f"request_id: {shown(draft.request_id)}"
     if (earlier.query, earlier.price) != (draft.query, draft.price):
         raise InvalidQuery(
-            f"{name} was used for {earlier.query} at {earlier.price}, given {draft.query} at "
-            f"{draft.price}; give each request its own"
+            f"{name} was used for {brief(earlier.query)} at {earlier.price}, given "
+            f"{brief(draft.query)} at {draft.price}; give each request its own"
         )
     if answer is None:
         raise LedgerError(
@@ -266,15 +267,6 @@ def _repeat(cost: Cost, draft: Spend, earlier: Spend, answer: str | None) -> Rec
             "failed; wait, or ask again under a new request_id, which is charged anew"
         )
     return Receipt(earlier.seq, cost, earlier.hash, earlier.request_id, True, answer)
-
-
-def _text(value: str, name: str) -> str:
-    """Return a text that every database can store: lone surrogates are written as escapes."""
-    if not isinstance(value, str) or not 0 < len(value) <= _LONGEST:
-        raise InvalidQuery(
-            f"{name}: must be a text of 1 to {_LONGEST} characters; shorten it or give one"
-        )
-    return value.encode("utf-8", "backslashreplace").decode("utf-8").replace("\0", "\\0")
 
 
 def _login() -> str:

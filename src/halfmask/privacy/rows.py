@@ -5,6 +5,7 @@ from sqlite3 import Connection
 
 from halfmask.errors import BudgetExhausted, LedgerError
 from halfmask.privacy.chain import Account, Spend, check_answer, from_units, read_price, seal
+from halfmask.privacy.texts import brief
 
 __all__ = [
     "append",
@@ -137,6 +138,6 @@ def _exhausted(account: Account, draft: Spend) -> str:
     charged = from_units(budget, (draft.amount, draft.amount_delta), up=True)
     worth = "" if price.measure == budget.measure else f" ({charged} here)"
     return (
-        f"{draft.query}: costs {price}{worth}, and {left} is left of {budget}; "
+        f"{brief(draft.query)}: costs {price}{worth}, and {left} is left of {budget}; "
         "ask for less, or open a ledger with a larger budget. No row was read."
     )
