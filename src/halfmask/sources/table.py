@@ -8,9 +8,9 @@ from halfmask.plan import Schema, Tally
 from halfmask.sources.engine import Engine
 from halfmask.sources.sql import DUCKDB, Cells, emit
 
-__all__ = ["Source", "Table"]
+__all__ = ["FAILED", "Source", "Table"]
 
-_FAILED = (
+FAILED = (
     "the engine failed after the price was charged; the charge stays, and the reason is not "
     "shown, since it may tell rows"
 )
@@ -63,9 +63,10 @@ class Table:
         fails (a broken file, a full disk).
         """
         tally.check(self.schema)
+        self._digest()  # a file that is copied before its rows are read is copied now
         emission = emit(tally, Cells(self.schema, self._physical, DUCKDB), self._table)
         answer = [(0,) * len(tally.features)] * tally.size
-        for group, *sums in self._engine.rows(emission.sql, ReleaseFailed(_FAILED)):
+        for group, *sums in self._engine.rows(emission.sql, ReleaseFailed(FAILED)):
             answer[group] = emission.features(tally, sums)
         return tuple(answer)
 
