@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import isfinite
+from math import isfinite, sqrt
 from typing import Any
 
 import numpy as np
@@ -23,10 +23,10 @@ Counts = NDArray[np.float64]
 DEPTH = 10_000_000
 FIRST = 1 << 13  # outputs of each neighbour in the first round
 LONGEST = 1 << 17  # rows of a batch
-LARGEST = 1 << 20  # entries of a batch
-PATIENCE = 1 << 16  # outputs before a pair may be dropped
+LARGEST = 1 << 21  # entries of a batch
+PATIENCE = 100_000  # outputs before a pair may be dropped
+LAST = 0.75  # part of the depth after which the highest bound is sought, no longer the violation
 RETAINED = 2  # candidates of either rating that stay
-SURE = 2.0  # standard deviations of excess that make a pair more promising than any bound
 
 
 def audit(
@@ -118,9 +118,11 @@ def audit_pairs(
             search.round(contest, rows)
             if stop and search.evidence.violated:
                 return search.verdict(everyone)
-        if rows >= PATIENCE or search.drawn >= samples // 4:
+        if contests[0].seen >= PATIENCE or search.drawn >= samples // 4:
             contests = sorted(contests, key=search.promise, reverse=True)
             contests = contests[: (len(contests) + 1) // 2]
+        if search.drawn >= samples * LAST:
+            contests = [max(everyone, key=search.bound)]
         left = (samples - search.drawn) // (2 * len(contests))
         rows = min(2 * rows, contests[0].most, left)
     return search.verdict(everyone)
@@ -168,7 +170,7 @@ class _Search:
             contest.candidates = self._best(contest.candidates)
         contest.seen += rows
         contest.most = min(LONGEST, LARGEST // first.shape[1])
-        if contest.seen >= 2 * contest.learned_at and not self.evidence.violated:
+        if contest.seen >= 3 * contest.learned_at and not self.evidence.violated:
             self._learn(contest, first, second)
 
     def _bet(self, candidates: list[_Candidate], first: Matrix, second: Matrix) -> None:
@@ -193,16 +195,18 @@ class _Search:
             kept.update(np.argsort(rating)[-RETAINED:].tolist())
         return [candidates[i] for i in sorted(kept)]
 
-    def promise(self, contest: _Contest) -> tuple[bool, float]:
-        """Rate a pair: by its excess over the claim if there is any to speak of, else its bound."""
-        ratings = [
-            (excess * np.sqrt(candidate.past.sum()), bound)
+    def promise(self, contest: _Contest) -> float:
+        """Rate a pair by its excess, in standard deviations; by its bound once refuted."""
+        if self.evidence.violated:
+            return self.bound(contest)
+        return max(
+            self.claim.ratings(candidate.past)[0] * sqrt(candidate.past.sum())
             for candidate in contest.candidates
-            for excess, bound in [self.claim.ratings(candidate.past)]
-        ]
-        excess, bound = (max(rating) for rating in zip(*ratings, strict=True))
-        sure = excess > SURE and not self.evidence.violated
-        return sure, excess if sure else bound
+        )
+
+    def bound(self, contest: _Contest) -> float:
+        """Rate a pair by the epsilon that it might certify."""
+        return max(self.claim.ratings(candidate.past)[1] for candidate in contest.candidates)
 
     def verdict(self, contests: list[_Contest]) -> Audit:
         """Say what was found, with the event that brought most at the bound."""

@@ -53,38 +53,32 @@ def row_pairs(
 def answer_pairs(answers: int, sensitivity: float = 1.0) -> tuple[Pair, ...]:
     """Return vectors of exact query answers that move by at most the sensitivity each.
 
-    For mechanisms that take answers in place of rows, such as the sparse vector technique. One
-    above, one below, one apart from the rest, half and half, all above, and these backwards.
-    [Ding, Wang, Wang, Zhang & Kifer 2018, table 2]
+    For mechanisms that take answers in place of rows, such as the sparse vector technique: the
+    categories of Ding, Wang, Wang, Zhang & Kifer 2018, table 2, and two that single out the last.
+
+    Args:
+        answers: how many.
+        sensitivity: by how much one unit may move each.
 
     >>> answer_pairs(3)[0].data.tolist(), answer_pairs(3)[0].neighbour.tolist()
     ([1.0, 1.0, 1.0], [2.0, 1.0, 1.0])
+
     """
     if answers < 1:
         raise InvalidQuery(f"answers: {answers} is not 1 or more")
-    half, one = answers // 2, np.ones(answers)
-    first, last = np.arange(answers) == 0, np.arange(answers) == answers - 1
-    early = np.arange(answers) < half
+    place, one = np.arange(answers), np.ones(answers)
+    first, last, early = place == 0, place == answers - 1, place < answers // 2
     moved = {
-        "one above": one + first,
-        "one below": one - first,
-        "all above": one + 1,
-        "all below": one - 1,
-        "first above, rest below": np.where(first, 2.0, 0.0),
-        "first below, rest above": np.where(first, 0.0, 2.0),
-        "last above, rest below": np.where(last, 2.0, 0.0),
-        "last below, rest above": np.where(last, 0.0, 2.0),
-        "half below, half above": np.where(early, 0.0, 2.0),
+        "one above": (one, one + first),
+        "one below": (one, one - first),
+        "all above": (one, one + 1),
+        "all below": (one, one - 1),
+        "first against rest": (1.0 * first, 1.0 - first),
+        "last against rest": (1.0 * last, 1.0 - last),
+        "halves crossed": (1.0 * early, 1.0 - early),
+        "half below, half above": (one, np.where(early, 0.0, 2.0)),
     }
-    pairs = [Pair(name, one * sensitivity, two * sensitivity) for name, two in moved.items()]
-    if answers > 1:
-        crossed = early.astype(float)
-        pairs.append(Pair("crossed halves", crossed * sensitivity, (1 - crossed) * sensitivity))
-        lone = last.astype(float)
-        pairs.append(Pair("last against rest", lone * sensitivity, (1 - lone) * sensitivity))
-        lone = first.astype(float)
-        pairs.append(Pair("first against rest", lone * sensitivity, (1 - lone) * sensitivity))
-    return tuple(pairs)
+    return tuple(Pair(name, a * sensitivity, b * sensitivity) for name, (a, b) in moved.items())
 
 
 def _tables(lower: float, upper: float, rows: int) -> dict[str, list[float]]:

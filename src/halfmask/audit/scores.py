@@ -17,7 +17,8 @@ Vector = NDArray[np.float64]
 CELLS = 32  # equal cells of a column between its outer hundredths
 WIDEST = 64  # columns, beyond which nothing is learned
 RIDGE = 1e-4
-SLICE = 256  # rows multiplied at a time: too few for the matrix library to start threads
+FITTED = 1 << 16  # rows of each neighbour from which linear scores are learned
+PRODUCT = 200_000  # multiplications at a time: too few for the matrix library to start threads
 FAR = 1e100
 
 
@@ -25,43 +26,72 @@ def learned_statistics(first: Matrix, second: Matrix) -> Iterator[Statistic]:
     """Yield scores fitted to outputs of both neighbours: large where the first is likelier."""
     if not 1 < first.shape[1] <= WIDEST:
         return
-    columns = _independent(first, second)
-    yield Statistic("sum of log ratios of columns", columns.score)
-    steps = _independent(_differences(first), _differences(second))
-    yield Statistic("sum of log ratios of differences", lambda y: steps.score(_differences(y)))
+    if not _two_valued(first, second):  # where a linear score says it all
+        columns = _independent(first, second)
+        yield Statistic("sum of log ratios of columns", columns.score)
+        steps = _independent(_differences(first), _differences(second))
+        yield Statistic("sum of log ratios of differences", lambda y: steps.score(_differences(y)))
     yield Statistic("linear score", _linear(first, second).score)
 
 
 @dataclass(frozen=True)
 class _Additive:
-    """A sum over columns: a weight for each atom, `slopes` or a table of cells for the rest.
+    """A sum over columns: weights for atoms; for all else a slope, or a table of cells.
 
-    atoms: shape (a,); atom_weights: (a, k); slopes: (k,);
-    tables: (k, CELLS + 2), of cells of width `widths` from `starts` on, or None.
+    atoms: shape (a,), with what stands for infinities at both ends; atom_weights: (a, k).
     """
 
     atoms: Vector
     atom_weights: Matrix
-    slopes: Vector
-    starts: Vector | None = None
-    widths: Vector | None = None
-    tables: Matrix | None = None
+    free: "_Slopes | _Tables"
 
     def score(self, outputs: Matrix) -> Vector:
         """Return shape (size,)."""
-        y = np.clip(np.where(np.isnan(outputs), FAR, outputs), -FAR, FAR)
-        parts = self._looked_up(y) if self.tables is not None else y * self.slopes
-        for atom, weights in zip(self.atoms, self.atom_weights, strict=True):
+        y, atoms = outputs, slice(1, -1)
+        if not np.isfinite(outputs).all():
+            y, atoms = _bounded(outputs), slice(None)
+        parts = self.free(y)
+        for atom, weights in zip(self.atoms[atoms], self.atom_weights[atoms], strict=True):
             np.copyto(parts, weights, where=y == atom)
         total: Vector = parts.sum(axis=1)
         return total
 
-    def _looked_up(self, y: Matrix) -> Matrix:
-        assert self.tables is not None  # noqa: S101
+
+@dataclass(frozen=True)
+class _Slopes:
+    """Values times slopes."""
+
+    slopes: Vector
+
+    def __call__(self, y: Matrix) -> Matrix:
+        found: Matrix = y * self.slopes
+        return found
+
+
+@dataclass(frozen=True)
+class _Tables:
+    """The weight of a cell for each column: `tables`, shape (k, CELLS + 2)."""
+
+    starts: Vector
+    widths: Vector
+    tables: Matrix
+
+    def __call__(self, y: Matrix) -> Matrix:
         cells = np.clip((y - self.starts) / self.widths, -1, CELLS).astype(np.int32) + 1
         cells += np.arange(y.shape[1], dtype=np.int32) * (CELLS + 2)
         found: Matrix = self.tables.ravel()[cells]
         return found
+
+
+def _bounded(outputs: Matrix) -> Matrix:
+    """Return outputs with infinities and NaN as far values."""
+    return np.clip(np.where(np.isnan(outputs), FAR, outputs), -FAR, FAR)
+
+
+def _two_valued(first: Matrix, second: Matrix) -> bool:
+    values = first[0, 0], first[:, 0].max(), first[:, 0].min()
+    low, high = min(values), max(values)
+    return all(bool(((part == low) | (part == high)).all()) for part in (first, second))
 
 
 def _differences(outputs: Matrix) -> Matrix:
@@ -72,8 +102,7 @@ def _differences(outputs: Matrix) -> Matrix:
 
 def _split(first: Matrix, second: Matrix) -> tuple[Vector, Matrix, NDArray[np.bool_]]:
     """Return the atoms, infinity being one, the outputs of both, and where they are free."""
-    pooled = np.concatenate([first, second])
-    pooled = np.clip(np.where(np.isnan(pooled), FAR, pooled), -FAR, FAR)
+    pooled = _bounded(np.concatenate([first, second]))
     recurring = np.union1d(atoms(pooled), [FAR, -FAR])
     return recurring, pooled, ~is_atom(pooled, recurring)
 
@@ -94,7 +123,7 @@ def _independent(first: Matrix, second: Matrix) -> _Additive:
             starts[j], widths[j] = low, max((high - low) / CELLS, 1e-300)
             cells = np.clip((values - starts[j]) / widths[j], -1, CELLS).astype(np.int64) + 1
             tables[j] = _log_ratios(cells, is_first[kept])
-    return _Additive(recurring, weights, np.zeros(width), starts, widths, tables)
+    return _Additive(recurring, weights, _Tables(starts, widths, tables))
 
 
 def _log_ratio(where: NDArray[np.bool_], is_first: NDArray[np.bool_]) -> float:
@@ -122,25 +151,35 @@ def _linear(first: Matrix, second: Matrix) -> _Additive:
 
     One step of Newton's method for logistic regression: for small differences all that is needed.
     """
-    recurring, pooled, free = _split(first, second)
-    flags = [pooled == atom for atom in recurring]
+    recurring, pooled, free = _split(first[:FITTED], second[:FITTED])
+    width = pooled.shape[1]
+    if _two_valued(first[:FITTED], second[:FITTED]):
+        recurring, free = recurring[[0, -1]], np.ones(pooled.shape, np.bool_)
     values = np.where(free, pooled, 0.0)
     if recurring.size > 2:  # answers among markers: where they stand, the flags say
         values = values.sum(axis=1, keepdims=True)
-    X = np.concatenate([values, *flags], axis=1).astype(np.float32)
-    centre, spread = X.mean(axis=0, dtype=np.float64), X.std(axis=0, dtype=np.float64)
-    useful = spread > 1e-6 * (1 + np.abs(centre))
-    weights = np.zeros(X.shape[1])
-    if useful.any():
-        Z = (X[:, useful] - centre[useful].astype(np.float32)) / spread[useful].astype(np.float32)
-        parts = (Z[: len(first)], Z[len(first) :])
-        means = np.subtract(*(part.mean(axis=0, dtype=np.float64) for part in parts))
-        gram = RIDGE * len(Z) * np.eye(Z.shape[1])
-        for start in range(0, len(Z), SLICE):
-            rows = Z[start : start + SLICE]
-            gram += rows.T @ rows
-        gram /= len(Z)
-        weights[useful] = np.linalg.solve(gram, means) / spread[useful]
-    width, slopes = pooled.shape[1], weights[: values.shape[1]]
-    atom_weights = weights[values.shape[1] :].reshape(recurring.size, width)
-    return _Additive(recurring, atom_weights, np.broadcast_to(slopes, width))
+    parts = [values, *(pooled == atom for atom in recurring)]
+    weights = [np.zeros(part.shape[1]) for part in parts]
+    places = [(i, j) for i, part in enumerate(parts) for j in range(part.shape[1])]
+    places = [(i, j) for i, j in places if (parts[i][:, j] != parts[i][0, j]).any()]
+    if places:
+        found = _discriminate(np.stack([parts[i][:, j] for i, j in places], axis=1))
+        for (i, j), weight in zip(places, found, strict=True):
+            weights[i][j] = weight
+    slopes = _Slopes(np.broadcast_to(weights[0], width))
+    return _Additive(recurring, np.array(weights[1:]), slopes)
+
+
+def _discriminate(X: Matrix) -> Vector:
+    """Return weights that tell the first half of rows from the second."""
+    centre, spread = X.mean(axis=0), X.std(axis=0)
+    Z = ((X - centre) / spread).astype(np.float32)
+    half = len(Z) // 2
+    means = Z[:half].mean(axis=0, dtype=np.float64) - Z[half:].mean(axis=0, dtype=np.float64)
+    gram = RIDGE * len(Z) * np.eye(Z.shape[1])
+    rows = max(8, PRODUCT // Z.shape[1] ** 2)
+    for start in range(0, len(Z), rows):
+        part = Z[start : start + rows]
+        gram += part.T @ part
+    weights: Vector = np.linalg.solve(gram / len(Z), means) / spread
+    return weights
