@@ -7,7 +7,7 @@ from halfmask.errors import SourceError
 from halfmask.plan import Column, Kind, Reading, Schema
 from halfmask.sources.sql import Dialect, read_text
 
-__all__ = ["canonical", "declared", "kind_of", "kinds_of", "stated"]
+__all__ = ["NULL", "canonical", "declared", "kind_of", "kinds_of", "stated"]
 
 _KINDS: tuple[tuple[str, Kind], ...] = (
     ("BOOLEAN", "boolean"),
@@ -15,7 +15,11 @@ _KINDS: tuple[tuple[str, Kind], ...] = (
     ("FLOAT|DOUBLE|DECIMAL.*", "real"),
     ("VARCHAR|ENUM.*|UUID|JSON", "text"),
     ("DATE|TIMESTAMP.*", "time"),
+    ('"NULL"', "unread"),
 )
+
+NULL = '"NULL"'
+"""The type of a column of nulls alone, which some writers note instead of its own type."""
 
 
 def kind_of(engine_type: str) -> Kind | None:
@@ -70,9 +74,13 @@ def canonical(name: str, kind: Kind, engine_type: str, cell: str, dialect: Diale
     """Write a column in the type of its kind; SourceError if its type cannot be read so.
 
     Integers keep their width. A decimal becomes the nearest double, through text where its digits
-    may be more than a double holds. Times are kept to the microsecond, in UTC.
+    may be more than a double holds. Times are kept to the microsecond, in UTC. Integers of 2^127
+    and more are missing.
     """
     found = kind_of(engine_type)
+    if engine_type == NULL:
+        absent = dialect.type_of("text" if kind == "unread" else kind)
+        return dialect.cast("NULL", absent)
     if found == "text":
         text = cell if engine_type == "VARCHAR" else dialect.cast(cell, dialect.text)
         return text if kind in ("text", "unread") else read_text(_reading(kind), text, dialect)
@@ -104,6 +112,8 @@ def _typed(kind: Kind, found: Kind, engine_type: str, cell: str, dialect: Dialec
         return dialect.utc.format(cell)
     if kind == "time" and engine_type != "TIMESTAMP":
         return dialect.try_cast(cell, dialect.instant)
+    if engine_type == "UHUGEINT":
+        return dialect.try_cast(cell, dialect.wide)
     return cell
 
 

@@ -11,10 +11,16 @@ from typing import Any
 
 import duckdb
 
+from halfmask.errors import SourceError
+
 __all__ = ["Engine", "PrivateFolder", "files_engine", "memory_engine"]
 
 _MEMORY = "2500MB"
 """Measured: 20 million units of 100 million rows peak at 1.3 GB; a tighter limit spills early."""
+
+
+_INTERRUPTED = "Query interrupted"
+"""What the engine makes of Ctrl-C."""
 
 
 class PrivateFolder:
@@ -45,9 +51,23 @@ class Engine:
         with self._lock:
             try:
                 return self.connection.execute(sql).fetchall()
+            except Exception as problem:
+                interrupted = isinstance(problem, RuntimeError) and str(problem) == _INTERRUPTED
+        raise KeyboardInterrupt if interrupted else error  # outside: no __context__, no cause
+
+    def register(self, parts: Any, error: Exception) -> None:
+        """Let queries read columns in memory as the table `given`, without a copy."""
+        with self._lock:
+            try:
+                self.connection.register("given", parts)
+                return
             except Exception:  # noqa: S110
                 pass
-        raise error  # outside the handler: no __context__, no cause
+        raise error
+
+    def unregister(self) -> None:
+        """Let go of the columns in memory."""
+        self.connection.unregister("given")
 
     def types(self, table: str, error: Exception) -> list[tuple[str, str]]:
         """Return the names and engine types of a table's columns; reads no row."""
@@ -77,21 +97,32 @@ _shared: dict[tuple[int, int | None], tuple[duckdb.DuckDBPyConnection, PrivateFo
 _sharing = threading.Lock()
 
 
-def memory_engine(threads: int | None) -> Engine:
-    """Return a connection to this process's engine for tables in memory.
+def memory_engine(threads: int | None, *, alone: bool = False) -> Engine:
+    """Return a connection to this process's engine for tables in memory, or to one `alone`.
 
     One engine for all (it takes 30 ms to start); each connection sees its own tables only.
     """
+    if alone:
+        return Engine(*_closed(threads))
     key = (os.getpid(), threads)
     with _sharing:
-        if key not in _shared:
-            folder = PrivateFolder()
-            connection = _connect(folder, threads)
-            connection.execute("SET enable_external_access = false")
-            _shared[key] = (connection, folder)
-        cursor = _shared[key][0].cursor()
-        cursor.execute("SET enable_progress_bar = false")
-        return Engine(cursor)
+        for _ in range(2):
+            if key not in _shared:
+                _shared[key] = _closed(threads)
+            try:
+                cursor = _shared[key][0].cursor()
+                cursor.execute("SET enable_progress_bar = false")
+                return Engine(cursor)
+            except duckdb.Error:  # broken: a fatal error ends an engine, and all its tables
+                del _shared[key]
+    raise SourceError("source: the engine for tables in memory does not start")
+
+
+def _closed(threads: int | None) -> tuple[duckdb.DuckDBPyConnection, PrivateFolder]:
+    folder = PrivateFolder()
+    connection = _connect(folder, threads)
+    connection.execute("SET enable_external_access = false")
+    return connection, folder
 
 
 def _connect(folder: PrivateFolder, threads: int | None) -> duckdb.DuckDBPyConnection:

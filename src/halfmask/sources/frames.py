@@ -82,7 +82,8 @@ def _pandas_column(series: Any, declared: Kind | None) -> Vector | None:
         data = series.to_numpy(dtype=dtype.numpy_dtype, na_value=filler[dtype.kind])
         return of_array(data, declared, missing)
     if dtype.kind == "M":
-        return of_array(series.dt.tz_convert(None).to_numpy(dtype="datetime64[us]"), declared)
+        local = series if getattr(dtype, "tz", None) is None else series.dt.tz_convert(None)
+        return of_array(local.to_numpy(), declared)
     if dtype.kind in "OUT":
         return of_cells(series.astype(object).tolist(), declared or "text")
     return None
@@ -95,7 +96,8 @@ def _categories(series: Any, declared: Kind | None) -> Vector | None:
         return None
     codes = series.cat.codes.to_numpy()
     missing = codes < 0
-    if not len(labels.data):
+    if not len(labels.data):  # whose own type is arbitrary
+        labels = of_cells([], declared or "text")
         return Vector(labels.kind, np.zeros(len(codes), labels.data.dtype), missing)
     if labels.missing is not None:
         missing = missing | labels.missing[codes]
@@ -116,8 +118,11 @@ def _polars_column(series: Any, declared: Kind | None) -> Vector | None:
     if kind == "Decimal":
         return of_cells(series.to_list(), declared or "real")
     if kind in ("Date", "Datetime"):
-        epoch = series.dt.epoch("us").fill_null(0).to_numpy()
-        return Vector("time", epoch.astype("datetime64[us]"), missing)
+        unit = "D" if kind == "Date" else series.dtype.time_unit
+        counts = series.to_physical().fill_null(0).to_numpy().astype("int64")
+        return of_array(counts.astype(f"datetime64[{unit}]"), declared, missing)
+    if kind == "Null":  # a column of nulls alone: its own type is not known
+        return of_cells(series.to_list(), declared or "unread")
     if kind in ("Int128", "UInt128"):
         return of_cells(series.to_list(), declared or "integer")
     if kind == "Boolean" or series.dtype.is_numeric():

@@ -5,7 +5,8 @@ from typing import Any
 
 from halfmask.errors import SourceError
 from halfmask.plan import Kind, Schema
-from halfmask.sources.columns import canonical, declared, kinds_of
+from halfmask.sources.arrow import readable
+from halfmask.sources.columns import NULL, canonical, declared, kinds_of
 from halfmask.sources.engine import Engine, memory_engine
 from halfmask.sources.frames import Vectors
 from halfmask.sources.sql import DUCKDB
@@ -29,7 +30,7 @@ def table_of_vectors(
         if vector.missing is not None:
             parts[f"m{i}"] = vector.missing
             cells[column] = f"CASE WHEN m{i} THEN NULL ELSE d{i} END"
-    engine.connection.register("given", parts)
+    engine.register(parts, failure)
     table = "given"
     if any(vector.data.dtype == object for vector in vectors.values()):
         table = "held"
@@ -39,7 +40,7 @@ def table_of_vectors(
             for part, data in parts.items()
         )
         engine.rows(f"CREATE TEMP TABLE held AS SELECT {listed} FROM given", failure)
-        engine.connection.unregister("given")
+        engine.unregister()
     kinds: dict[str, Kind] = {column: vector.kind for column, vector in vectors.items()}
     types = dict(engine.types(table, failure))
     columns = {column: (cells[column], types[f"d{i}"]) for i, column in enumerate(vectors)}
@@ -51,18 +52,34 @@ def table_of_arrow(
 ) -> Table:
     """Copy an Arrow table into the engine, which would else send it filters of another meaning.
 
-    (Arrow and the engine disagree on how NaN compares.)
+    (Arrow and the engine disagree on how NaN compares.) It has an engine of its own: Arrow has many
+    types, and a cell that breaks an engine must break no other table.
     """
-    names = list(arrow.column_names)
-    engine, failure = memory_engine(threads), SourceError(_UNREADABLE)
-    engine.connection.register("given", arrow.rename_columns([f"d{i}" for i in range(len(names))]))
-    types = engine.types("given", failure)
-    kinds = kinds_of(name, [(names[i], kind) for i, (_, kind) in enumerate(types)])
-    columns = {names[i]: typed for i, typed in enumerate(types) if names[i] in kinds}
-    listed = ", ".join(given for given, _ in columns.values())
+    failure = SourceError(_UNREADABLE)
+    names, parts = _readable(arrow, failure)
+    engine = memory_engine(threads, alone=True)
+    engine.register(parts, failure)
+    types = dict(engine.types("given", failure))
+    nulls = [str(kind) == "null" for kind in arrow.schema.types]
+    found = [(n, NULL if nulls[i] else types.get(f"d{i}", "")) for i, n in enumerate(names)]
+    kinds = kinds_of(name, found)
+    columns = {n: (f"d{i}", kind) for i, (n, kind) in enumerate(found) if n in kinds}
+    listed = ", ".join(cell for cell, _ in columns.values())
     engine.rows(f"CREATE TEMP TABLE held AS SELECT {listed} FROM given", failure)
-    engine.connection.unregister("given")
+    engine.unregister()
     return _table(name, declared(kinds, schema), columns, "held", engine)
+
+
+def _readable(arrow: Any, failure: SourceError) -> tuple[list[str], Any]:
+    """Return all names, and the columns that an engine takes, named by their places."""
+    try:
+        names = list(arrow.column_names)
+        cleaned = [readable(arrow.column(i)) for i in range(len(names))]
+        kept = {f"d{i}": column for i, column in enumerate(cleaned) if column is not None}
+        return names, type(arrow).from_arrays(list(kept.values()), names=list(kept))
+    except Exception:  # noqa: S110
+        pass
+    raise failure
 
 
 def _table(

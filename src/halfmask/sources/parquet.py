@@ -13,6 +13,9 @@ from halfmask.sources.table import Table
 __all__ = ["open_parquet", "table_of_parquet"]
 
 
+_OPTIONS = "can_have_nan = true, hive_partitioning = false, utf8_validation = 'replace'"
+
+
 def open_parquet(
     name: str,
     paths: Sequence[Path],
@@ -54,10 +57,12 @@ def _reader(paths: Sequence[Path]) -> str:
     """Write the call that reads the files.
 
     Writers leave NaN out of a file's minimum and maximum; without can_have_nan the engine would
-    trust these, drop our tests for NaN, and then fail on the row that holds one.
+    trust these, drop our tests for NaN, and then fail on the row that holds one. Bytes that are no
+    UTF-8 read as question marks, and do not fail; a time in milliseconds that no microseconds can
+    say does fail, and this engine has no way to make it missing.
     """
     listed = ", ".join(DUCKDB.string(str(path)) for path in paths)
-    return f"read_parquet([{listed}], can_have_nan = true, hive_partitioning = false)"
+    return f"read_parquet([{listed}], {_OPTIONS})"
 
 
 def _names(name: str, path: Path, engine: Engine) -> list[str]:

@@ -32,16 +32,26 @@ def of_array(
     if isinstance(data, np.ma.MaskedArray):
         missing, data = np.ma.getmaskarray(data), np.ma.getdata(data)
     kind = data.dtype.kind
-    if kind in "OUT":
+    if data.ndim == 1 and kind in "OUT":
         return of_cells(data.tolist(), declared or "text", missing)
     if kind == "M":
-        return Vector("time", data.astype("datetime64[us]"), missing)
-    if kind not in "biuf":
+        return _instants(data, missing)
+    if kind not in "biuf" or data.ndim != 1:
         return None
     data = data.astype(data.dtype.newbyteorder("="), copy=False)
     if kind == "f" and data.dtype.itemsize not in (4, 8):
-        data = data.astype(np.float64)
+        with np.errstate(all="ignore"):  # what is beyond a double is infinite, and no warning
+            data = data.astype(np.float64)
     return Vector("boolean" if kind == "b" else "real" if kind == "f" else "integer", data, missing)
+
+
+def _instants(data: NDArray[Any], missing: NDArray[np.bool_] | None) -> Vector:
+    """Take times to the microsecond; those of a coarser unit that do not fit are missing."""
+    instants = data.astype("datetime64[us]")
+    if np.datetime_data(data.dtype)[0] in ("Y", "M", "W", "D", "h", "m", "s", "ms"):
+        lost = instants.astype(data.dtype) != data
+        missing = lost if missing is None else missing | lost
+    return Vector("time", instants, missing)
 
 
 def of_cells(

@@ -12,6 +12,7 @@ r"""How a cell is read as a number, a truth value or a time: one strict grammar 
 import re
 from collections.abc import Callable
 from datetime import date, datetime
+from decimal import Decimal
 
 from halfmask.plan import Reading, instant, scalar
 from halfmask.sources.sql.dialect import Dialect
@@ -26,6 +27,9 @@ _PATTERNS: dict[Reading, str] = {
     "time": "[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?)?",
 }
 _PATTERNS = {reading: f"[ \t]*({pattern})[ \t]*" for reading, pattern in _PATTERNS.items()}
+
+
+_DIGITS = 20  # more than an integer of 64 bits has
 
 
 def read_text(reading: Reading, text: str, dialect: Dialect) -> str:
@@ -62,6 +66,8 @@ def _real(cell: object) -> float | None:
 
 
 def _integer(cell: object) -> int | None:
+    if isinstance(cell, Decimal) and cell.adjusted() > _DIGITS:
+        return None  # before its digits are written out
     value = int(cell)  # type: ignore[call-overload]
     return value if value == cell and -(2**63) <= value < 2**63 else None
 
@@ -71,7 +77,9 @@ def _boolean(cell: object) -> bool | None:
 
 
 def _time(cell: object) -> datetime | None:
-    return instant(scalar(cell, "cell"), "cell") if isinstance(cell, date) else None
+    if not isinstance(cell, date) or cell != cell:  # pandas' missing time is a date, unlike itself
+        return None
+    return instant(scalar(cell, "cell"), "cell")
 
 
 def _text(cell: object) -> str | None:
