@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from halfmask.errors import InvalidQuery
+from halfmask.errors import InvalidQuery, shown
 from halfmask.plan.predicates import Among, Comparison, Missing, Predicate
 from halfmask.plan.reading import Scalar
 
@@ -16,7 +16,7 @@ class _Ref:
 
     def __init__(self, name: str) -> None:
         if not isinstance(name, str):
-            raise InvalidQuery(f"where: a column is named by text, not by {name!r}")
+            raise InvalidQuery(f"where: a column is named by text, not by {shown(name)}")
         self.name = name
 
     def __eq__(self, value: object) -> Predicate:  # type: ignore[override]

@@ -13,7 +13,7 @@ from datetime import datetime
 from keyword import iskeyword
 from typing import ClassVar, Literal, get_args
 
-from halfmask.errors import InvalidQuery
+from halfmask.errors import InvalidQuery, shown
 from halfmask.plan.reading import Scalar, reading, scalar
 from halfmask.plan.schema import Schema
 
@@ -80,7 +80,7 @@ class Predicate:
 def _predicate(value: object) -> Predicate:
     if not isinstance(value, Predicate):
         raise InvalidQuery(
-            f"where: {value!r} is no condition; write each side like (col('age') >= 18), in "
+            f"where: {shown(value)} is no condition; write each side like (col('age') >= 18), in "
             "brackets"
         )
     return value
@@ -103,9 +103,10 @@ class Comparison(Predicate):
     value: Scalar
 
     def __post_init__(self) -> None:
-        if self.operator not in get_args(Operator):
+        if not isinstance(self.operator, str) or self.operator not in get_args(Operator):
             raise InvalidQuery(
-                f"where: {self.operator!r} is no comparison; use {', '.join(get_args(Operator))}"
+                f"where: {shown(self.operator)} is no comparison; "
+                f"use {', '.join(get_args(Operator))}"
             )
         object.__setattr__(self, "value", scalar(self.value, "where"))
 
@@ -149,7 +150,7 @@ class Among(Predicate):
 
     def __post_init__(self) -> None:
         if isinstance(self.values, str) or not isinstance(self.values, Iterable):
-            raise InvalidQuery(f"where: is_in needs a list of values, not {self.values!r}")
+            raise InvalidQuery(f"where: is_in needs a list of values, not {shown(self.values)}")
         values = tuple(scalar(value, "where") for value in self.values)
         if not values:
             raise InvalidQuery("where: is_in has an empty list, which no row can match")

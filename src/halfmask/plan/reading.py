@@ -5,11 +5,11 @@ as text beside text, as a truth value beside True, as a time beside a date.
 """
 
 from datetime import UTC, date, datetime
-from math import isfinite
+from math import inf, isfinite
 from numbers import Integral, Real
 from typing import Literal
 
-from halfmask.errors import InvalidQuery
+from halfmask.errors import InvalidQuery, shown
 from halfmask.plan.schema import Column
 
 __all__ = ["Reading", "Scalar", "instant", "reading", "scalar"]
@@ -54,7 +54,7 @@ def scalar(value: object, where: str) -> Scalar:
     if isinstance(value, Integral):
         return _narrow(int(value), where)
     if isinstance(value, Real):
-        return _finite(float(value), where)
+        return _finite(value, where)
     if isinstance(value, datetime):
         return value if value.tzinfo is None else value.astimezone(UTC).replace(tzinfo=None)
     if isinstance(value, date):
@@ -62,7 +62,7 @@ def scalar(value: object, where: str) -> Scalar:
     if type(value).__name__ == "bool" and getattr(value, "ndim", None) == 0:
         return bool(value)  # NumPy's own
     raise InvalidQuery(
-        f"{where}: {value!r} is no number, text, truth value or date; "
+        f"{where}: {shown(value)} is no number, text, truth value or date; "
         "compare with one of these, or use is_missing() for a missing value"
     )
 
@@ -71,20 +71,28 @@ def _encodable(value: str, where: str) -> str:
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise InvalidQuery(f"{where}: {value!r} is not valid Unicode text; correct it") from None
+        raise InvalidQuery(
+            f"{where}: {shown(value)} is not valid Unicode text; correct it"
+        ) from None
     return str(value)
 
 
 def _narrow(value: int, where: str) -> int:
     if abs(value) >= 2**127:
-        raise InvalidQuery(f"{where}: {value} needs more than 127 bits; use a smaller integer")
+        raise InvalidQuery(
+            f"{where}: {shown(value)} needs more than 127 bits; use a smaller integer"
+        )
     return value
 
 
-def _finite(value: float, where: str) -> float:
-    if not isfinite(value):
-        raise InvalidQuery(f"{where}: {value} is not finite; leave this side of the condition out")
-    return value
+def _finite(value: Real, where: str) -> float:
+    try:
+        number = float(value)
+    except OverflowError:  # of a huge fraction
+        number = inf
+    if not isfinite(number):
+        raise InvalidQuery(f"{where}: {number} is not finite; leave this side of the condition out")
+    return number
 
 
 def instant(value: Scalar, where: str) -> datetime:
@@ -99,7 +107,7 @@ def instant(value: Scalar, where: str) -> datetime:
         parsed = scalar(datetime.fromisoformat(str(value)), where)
     except ValueError:
         raise InvalidQuery(
-            f"{where}: {value!r} is no ISO date or time; write it like 2024-02-29 or "
+            f"{where}: {shown(value)} is no ISO date or time; write it like 2024-02-29 or "
             "2024-02-29T12:00:00"
         ) from None
     assert isinstance(parsed, datetime)  # noqa: S101

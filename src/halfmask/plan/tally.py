@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from math import isnan, prod
 
-from halfmask.errors import InvalidQuery
+from halfmask.errors import InvalidQuery, shown
 from halfmask.plan.predicates import Everything, Predicate
 from halfmask.plan.reading import reading, scalar
 from halfmask.plan.schema import Schema
@@ -75,10 +75,10 @@ class Keys:
 
     def __init__(self, column: str, values: object) -> None:
         if isinstance(values, str) or not hasattr(values, "__iter__"):
-            raise InvalidQuery(f"keys: {values!r} is no list of values; write [{values!r}]")
+            raise InvalidQuery(f"keys: {shown(values)} is no list of values; write [...]")
         plain = tuple(None if value is None else scalar(value, "keys") for value in values)
         if not isinstance(column, str):
-            raise InvalidQuery(f"keys: a column is named by text, not by {column!r}")
+            raise InvalidQuery(f"keys: a column is named by text, not by {shown(column)}")
         object.__setattr__(self, "column", column)
         object.__setattr__(self, "values", plain)
         self.__post_init__()
@@ -89,14 +89,15 @@ class Keys:
         types = {type(value) for value in self.values if value is not None}
         if not types <= {str, int, bool}:
             raise InvalidQuery(
-                f"keys: {self.values!r} must be text, integers, truth values or None; "
+                "keys: must be text, integers, truth values or None, given "
+                f"{', '.join(sorted(kind.__name__ for kind in types))}; "
                 "group other numbers by Bins"
             )
         if len(types) > 1:
-            raise InvalidQuery(f"keys: {self.values!r} mixes kinds; use one kind of value")
+            raise InvalidQuery("keys: the list mixes kinds; use one kind of value")
         if len(set(self.values)) < len(self.values):
             twice = next(v for v in self.values if self.values.count(v) > 1)
-            raise InvalidQuery(f"keys: {twice!r} is listed twice; remove one")
+            raise InvalidQuery(f"keys: {shown(twice)} is listed twice; remove one")
 
     @property
     def size(self) -> int:
@@ -140,9 +141,9 @@ class Bins:
         try:
             edges = tuple(float(edge) for edge in self.edges)
         except (TypeError, ValueError, OverflowError):
-            raise InvalidQuery(f"edges: {self.edges!r} is no list of numbers") from None
+            raise InvalidQuery(f"edges: {shown(self.edges)} is no list of numbers") from None
         if len(edges) < 2:
-            raise InvalidQuery(f"edges: {list(edges)} makes no bin; give at least two edges")
+            raise InvalidQuery(f"edges: {len(edges)} of them make no bin; give at least two edges")
         if any(map(isnan, edges)):
             raise InvalidQuery("edges: one edge is NaN; leave it out")
         for left, right in pairwise(edges):

@@ -8,7 +8,7 @@ import ast
 from datetime import datetime
 from itertools import pairwise
 
-from halfmask.errors import InvalidQuery
+from halfmask.errors import InvalidQuery, shown
 from halfmask.plan.predicates import (
     Among,
     And,
@@ -55,7 +55,7 @@ def where(text: str) -> Predicate:
     "((age >= 18) and (age < 65)) and (col('job title') != 'cook')"
     """
     if not isinstance(text, str) or not text.strip():
-        raise InvalidQuery(f'where: {text!r} is no condition; write one like "age >= 18"')
+        raise InvalidQuery(f'where: {shown(text)} is no condition; write one like "age >= 18"')
     if len(text) > _LONGEST:
         raise InvalidQuery(f"where: the condition has more than {_LONGEST} characters; shorten it")
     try:
@@ -63,7 +63,9 @@ def where(text: str) -> Predicate:
     except (SyntaxError, ValueError) as problem:
         if isinstance(problem, InvalidQuery):
             raise
-        raise InvalidQuery(f"where: {text!r} does not read as a condition; {problem}") from None
+        raise InvalidQuery(
+            f"where: {shown(text)} does not read as a condition; {problem}"
+        ) from None
     except (RecursionError, MemoryError):
         raise InvalidQuery("where: the condition is nested too deeply; use in [...]") from None
 
@@ -148,4 +150,4 @@ def _literal(node: ast.expr) -> Scalar:
 
 
 def _refusal(node: ast.expr, wanted: str) -> InvalidQuery:
-    return InvalidQuery(f"where: {ast.unparse(node)!r} is not understood; write {wanted}")
+    return InvalidQuery(f"where: {shown(ast.unparse(node))} is not understood; write {wanted}")

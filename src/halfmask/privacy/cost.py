@@ -6,7 +6,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import ClassVar, Self
 
-from halfmask.errors import InvalidQuery
+from halfmask.errors import InvalidQuery, shown
 from halfmask.privacy.exact import Number, exact, plain
 
 __all__ = ["Cost", "Measure"]
@@ -23,7 +23,7 @@ class Measure(StrEnum):
     @classmethod
     def _missing_(cls, value: object) -> "Measure":
         names = ", ".join(f"'{name}'" for name in cls)
-        raise InvalidQuery(f"measure: unknown value {value!r}; choose one of {names}")
+        raise InvalidQuery(f"measure: unknown value {shown(value)}; choose one of {names}")
 
 
 class Cost(ABC):
@@ -97,7 +97,7 @@ class Cost(ABC):
             cost = kind._restored({k: Fraction(v) for k, v in fields.items() if k != "measure"})
         except (KeyError, AttributeError, ValueError, ZeroDivisionError, TypeError):
             raise InvalidQuery(
-                f"cost: cannot read {dict(fields)!r}; expected a form such as "
+                f"cost: cannot read {shown(fields)}; expected a form such as "
                 "{'measure': 'pure', 'epsilon': '0.5'}"
             ) from None
         if any(amount < 0 for amount in cost.amounts):

@@ -6,7 +6,7 @@ from numbers import Rational
 
 import numpy as np
 
-from halfmask.errors import InvalidQuery
+from halfmask.errors import InvalidQuery, shown
 
 __all__ = ["LARGEST", "SMALLEST", "SMALLEST_DELTA", "Number", "exact", "plain"]
 
@@ -43,16 +43,17 @@ def exact(
     Fraction(1, 3)
     """
     amount = _fraction(value, name)
-    shown = repr(value) if len(repr(value)) <= _MAX_TEXT else "a very long number"
     if amount <= 0:
-        raise InvalidQuery(f"{name}: must be above 0, given {shown}; give a positive number")
+        raise InvalidQuery(f"{name}: must be above 0, given {shown(value)}; give a positive number")
     if amount < smallest:
         raise InvalidQuery(
-            f"{name}: must be at least {float(smallest):g}, given {shown}; give a larger number"
+            f"{name}: must be at least {float(smallest):g}, given {shown(value)}; "
+            "give a larger number"
         )
     if amount > largest:
         raise InvalidQuery(
-            f"{name}: must be at most {float(largest):g}, given {shown}; give a smaller number"
+            f"{name}: must be at most {float(largest):g}, given {shown(value)}; "
+            "give a smaller number"
         )
     return amount
 
@@ -73,7 +74,9 @@ def plain(amount: Fraction) -> str:
 
 def _fraction(value: object, name: str) -> Fraction:
     if isinstance(value, bool | np.bool_):
-        raise InvalidQuery(f"{name}: must be a number, given {value}; give a number such as 0.5")
+        raise InvalidQuery(
+            f"{name}: must be a number, given {shown(value)}; give a number such as 0.5"
+        )
     if isinstance(value, Rational):  # int, Fraction and NumPy integers
         return Fraction(int(value.numerator), int(value.denominator))
     if isinstance(value, str):
@@ -98,20 +101,19 @@ def _parse(text: str, name: str) -> Fraction:
             return Fraction(int(over), int(under))
         number = Decimal(over)
     except (ValueError, ZeroDivisionError, InvalidOperation):
-        shown = repr(text) if len(text) <= _MAX_TEXT else f"{len(text)} characters"
         raise InvalidQuery(
-            f'{name}: must be a number, given {shown}; write "0.5" or "1/3"'
+            f'{name}: must be a number, given {shown(text)}; write "0.5" or "1/3"'
         ) from None
     return _decimal(number, name)
 
 
 def _decimal(number: Decimal, name: str) -> Fraction:
     if not number.is_finite():
-        raise InvalidQuery(f"{name}: must be finite, given {number}; give a number such as 0.5")
+        raise InvalidQuery(f"{name}: must be finite, given {number:.3g}; give a number such as 0.5")
     if number and abs(number.adjusted()) > _MAX_EXPONENT:
         side = "small" if number.adjusted() < 0 else "large"
         raise InvalidQuery(
-            f"{name}: {number} is too {side}; give a number between {float(SMALLEST):g} "
+            f"{name}: {number:.3g} is too {side}; give a number between {float(SMALLEST):g} "
             f"and {float(LARGEST):g}"
         )
     return Fraction(number)

@@ -70,6 +70,8 @@ class Ledger:
         wanted = budget if isinstance(budget, Cost) or budget is None else Pure(budget)
         if path is None and wanted is None:
             raise InvalidQuery("budget: a new ledger needs one; give a number (epsilon) or a cost")
+        if not isinstance(path, str | os.PathLike | None):
+            raise InvalidQuery(f"path: must be the path of a file, given {shown(path)}; name one")
         place = None if path is None else Path(os.path.abspath(path))
         fill = None if wanted is None else partial(rows.insert_account, _new_account(wanted))
         self._store = Store(place, fill, patience=patience)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from halfmask.errors import InvalidQuery
+from halfmask.errors import InvalidQuery, shown
 
 __all__ = ["PrivacyUnit", "Relation"]
 
@@ -17,9 +17,14 @@ class Relation(StrEnum):
     """One unit's rows are replaced by others; the number of units is public."""
 
     @classmethod
+    def of(cls, name: object) -> "Relation":
+        """Return the relation of this name; InvalidQuery for anything else, a table included."""
+        return cls(name) if isinstance(name, str) else cls._missing_(name)
+
+    @classmethod
     def _missing_(cls, value: object) -> "Relation":
         raise InvalidQuery(
-            f"relation: unknown value {value!r}; choose 'add_remove' (one unit more or fewer) "
+            f"relation: unknown value {shown(value)}; choose 'add_remove' (one unit more or fewer) "
             "or 'replace' (one unit changed, number of units public)"
         )
 
@@ -41,7 +46,7 @@ class PrivacyUnit:
     relation: Relation = Relation.ADD_REMOVE
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "relation", Relation(self.relation))
+        object.__setattr__(self, "relation", Relation.of(self.relation))
         if self.column is not None and not isinstance(self.column, str):
             raise InvalidQuery(
                 f"unit: must be the name of a column, given a {type(self.column).__name__}; "
@@ -70,7 +75,7 @@ class PrivacyUnit:
 def _check_count(value: object, name: str) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= 10**9:
         raise InvalidQuery(
-            f"{name}: must be a whole number from 1 to 10^9, given {value!r}; "
+            f"{name}: must be a whole number from 1 to 10^9, given {shown(value)}; "
             "1 means one row for each unit"
         )
 
