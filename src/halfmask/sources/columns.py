@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from halfmask.errors import SourceError
+from halfmask.errors import SourceError, shown
 from halfmask.plan import Column, Kind, Reading, Schema
 from halfmask.sources.sql import Dialect, read_text
 
@@ -65,7 +65,7 @@ def stated(schema: Schema | Mapping[str, Kind] | None) -> dict[str, Kind]:
         return {column.name: column.kind for column in schema}
     if not isinstance(schema, Mapping):
         raise SourceError(
-            f"schema: {schema!r} is no mapping; write names and kinds like {{'salary': 'real'}}"
+            f"schema: {shown(schema)} is no mapping; write names and kinds like {{'salary': 'real'}}"
         )
     return {column.name: column.kind for column in Schema.of(schema)}
 

@@ -27,7 +27,8 @@ from halfmask.errors import ReleaseFailed, SourceError
 from halfmask.plan import Kind, Schema
 from halfmask.sources.columns import canonical, declared
 from halfmask.sources.csvlines import BREAK, LONGEST, records
-from halfmask.sources.engine import PrivateFolder, files_engine
+from halfmask.sources.engine import files_engine
+from halfmask.sources.folder import PrivateFolder
 from halfmask.sources.sql import DUCKDB
 from halfmask.sources.table import FAILED, Table
 

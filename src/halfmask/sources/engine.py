@@ -1,10 +1,7 @@
 """DuckDB, held still: settings that keep it quiet, private and inside the machine."""
 
 import os
-import shutil
-import tempfile
 import threading
-import weakref
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,8 +9,9 @@ from typing import Any
 import duckdb
 
 from halfmask.errors import SourceError
+from halfmask.sources.folder import PrivateFolder
 
-__all__ = ["Engine", "PrivateFolder", "files_engine", "memory_engine"]
+__all__ = ["Engine", "files_engine", "memory_engine"]
 
 _MEMORY = "2500MB"
 """Measured: 20 million units of 100 million rows peak at 1.3 GB; a tighter limit spills early."""
@@ -21,19 +19,6 @@ _MEMORY = "2500MB"
 
 _INTERRUPTED = "Query interrupted"
 """What the engine makes of Ctrl-C."""
-
-
-class PrivateFolder:
-    """A temporary folder for this user alone (mode 0700), removed on close or at exit."""
-
-    def __init__(self) -> None:
-        self.path = Path(tempfile.mkdtemp(prefix="halfmask-"))
-        self.close = weakref.finalize(self, _remove, str(self.path), os.getpid())
-
-
-def _remove(path: str, owner: int) -> None:
-    if os.getpid() == owner:  # a forked child must not empty its parent's folder
-        shutil.rmtree(path, ignore_errors=True)
 
 
 class Engine:

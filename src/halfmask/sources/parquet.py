@@ -6,7 +6,8 @@ from pathlib import Path
 from halfmask.errors import SourceError
 from halfmask.plan import Kind, Schema
 from halfmask.sources.columns import canonical, declared, kinds_of
-from halfmask.sources.engine import Engine, PrivateFolder, files_engine
+from halfmask.sources.engine import Engine, files_engine
+from halfmask.sources.folder import PrivateFolder
 from halfmask.sources.sql import DUCKDB
 from halfmask.sources.table import Table
 

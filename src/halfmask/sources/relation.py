@@ -7,7 +7,8 @@ import duckdb
 from halfmask.errors import SourceError
 from halfmask.plan import Kind, Schema
 from halfmask.sources.columns import kinds_of
-from halfmask.sources.engine import PrivateFolder, files_engine
+from halfmask.sources.engine import files_engine
+from halfmask.sources.folder import PrivateFolder
 from halfmask.sources.parquet import table_of_parquet
 from halfmask.sources.sql import DUCKDB
 from halfmask.sources.table import Table

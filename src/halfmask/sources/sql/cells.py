@@ -39,6 +39,12 @@ class Cells:
             return self._alias(f"CASE WHEN {cell} THEN {one} WHEN NOT {cell} THEN {zero} END")
         return self._alias(cell)
 
+    def computed(self, name: str, reading: Reading, template: str) -> str:
+        """Return the alias of an expression of a column's cell, which stands for {0} in it."""
+        alias = self.read(name, reading)
+        cell = next(cell for cell, known in self._aliases.items() if known == alias)
+        return self._alias(template.format(cell))
+
     def is_missing(self, name: str, reading: Reading | None = None) -> str:
         """Write the condition that a cell is missing, as it is or as read; never null itself."""
         alias = self.plain(name) if reading is None else self.read(name, reading)

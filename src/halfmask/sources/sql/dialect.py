@@ -32,6 +32,9 @@ class Dialect:
     divide: str
     remainder: str
     utc: str
+    small: str
+    array: str
+    item: str
 
     def type_of(self, reading: Reading) -> str:
         """Name the engine's type of a reading."""
@@ -94,4 +97,7 @@ DUCKDB = Dialect(
     divide="({0} // {1})",
     remainder="({0} % {1})",
     utc="make_timestamp(epoch_us({0}))",
+    small="INTEGER",
+    array="[{0}]",
+    item="{0}[{1}]",
 )

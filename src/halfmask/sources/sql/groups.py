@@ -5,6 +5,7 @@ two. A row that is in no public group has no index, and is dropped.
 """
 
 from collections.abc import Sequence
+from math import inf, isfinite, nan
 
 from halfmask.plan import Bins, Groups, Keys, Reading, Scalar, reading
 from halfmask.sources.sql.cells import Cells
@@ -12,6 +13,10 @@ from halfmask.sources.sql.dialect import Dialect
 from halfmask.sources.sql.filters import literal
 
 __all__ = ["indexed", "key_columns"]
+
+
+_FEW = 8
+_LARGE, _FAR = 2.0**900, 2.0**40  # widths that doubles divide by, and that they resolve
 
 
 def key_columns(groups: Groups, cells: Cells) -> list[str]:
@@ -72,10 +77,52 @@ def _join(group: Keys, i: int, cells: Cells) -> tuple[str, str]:
 def _bin(group: Bins, cells: Cells) -> str:
     cell = cells.read(group.column, "real")
     number = cells.dialect.number
-    tree = _search(cell, group.edges, 0, group.size, cells.dialect)
+    width = _width(group.edges)
+    if width is None:
+        index = _search(cell, group.edges, 0, group.size, cells.dialect)
+    else:
+        index = _computed(group, width, cells)
     # NaN is above all numbers where an engine orders it, and so above the last edge ...
     inside = f"{cell} >= {number(group.edges[0])} AND {cell} <= {number(group.edges[-1])}"
-    return f"CASE WHEN {inside} THEN {tree} END"
+    return f"CASE WHEN {inside} THEN {index} END"
+
+
+def _finite(edges: Sequence[float]) -> Sequence[float]:
+    return [edge for edge in edges if isfinite(edge)]
+
+
+def _width(edges: Sequence[float]) -> float | None:
+    """Return the width of bins that are nearly of one width; None where they are not, or few."""
+    inner = _finite(edges)
+    if len(inner) <= _FEW:
+        return None
+    width = inner[-1] / (len(inner) - 1) - inner[0] / (len(inner) - 1)
+    if not 1 / _LARGE < width < _LARGE or max(map(abs, inner)) > width * _FAR:
+        return None
+    uniform = all(abs(e - inner[0] - i * width) <= width / 4 for i, e in enumerate(inner))
+    return width if uniform else None
+
+
+def _computed(group: Bins, width: float, cells: Cells) -> str:
+    """Compute a bin, and correct it by exact comparisons with the edges on both sides.
+
+    Every edge is within a quarter of a width of its place, and the arithmetic is off by less than
+    2^-10 widths, so the floor is off by one at most: b - 1 and b + 1 are the only others.
+    """
+    dialect, number = cells.dialect, cells.dialect.number
+    inner = _finite(group.edges)
+    low, high = number(inner[0]), number(inner[-1])
+    held = f"LEAST(GREATEST({{0}}, {low}), {high})"
+    place = dialect.cast(f"FLOOR(({held} - {low}) * {number(1 / width)})", dialect.small)
+    guess = cells.computed(group.column, "real", place)
+    cell = cells.read(group.column, "real")
+    before = int(group.edges[0] == -inf)
+    # No cell reaches the last edge (written as NaN): the last bin holds it.
+    edges = [-inf, *group.edges[:-1], nan, nan]
+    listed = dialect.array.format(", ".join(map(number, edges)))
+    own, following = (dialect.item.format(listed, f"{guess} + {before + k}") for k in (2, 3))
+    steps = [dialect.cast(f"{cell} >= {edge}", dialect.small) for edge in (own, following)]
+    return f"{guess} + {dialect.whole(before - 1)} + {steps[0]} + {steps[1]}"
 
 
 def _search(cell: str, edges: Sequence[float], low: int, high: int, dialect: Dialect) -> str:
