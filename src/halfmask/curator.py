@@ -67,7 +67,7 @@ def open(  # noqa: PLR0913
     Pure(epsilon=Fraction(1, 1))
 
     """
-    protected = PrivacyUnit(unit, rows_per_unit, groups_per_unit, Relation(relation))
+    protected = PrivacyUnit(unit, rows_per_unit, groups_per_unit, Relation.of(relation))
     if isinstance(ledger, Ledger):
         if budget is not None:
             raise InvalidQuery(
@@ -266,7 +266,9 @@ class Curator:
         if isinstance(where, str):
             predicate = parse_where(where)
         if not isinstance(predicate, Predicate):
-            raise InvalidQuery(f'where: {shown(where)} is no row filter; write one like "age >= 18"')
+            raise InvalidQuery(
+                f'where: {shown(where)} is no row filter; write one like "age >= 18"'
+            )
         predicate.check(self.schema)
         if by is not None:
             by.check(self.schema)

@@ -92,7 +92,7 @@ def replayed(receipt: Receipt) -> tuple[Replay, Provenance]:
         column, rows, groups, relation = made["unit"]
         provenance = Provenance(
             cost=Cost.from_dict(made["cost"]),
-            unit=PrivacyUnit(column, rows, groups, Relation(relation)),
+            unit=PrivacyUnit(column, rows, groups, Relation.of(relation)),
             mechanism=tuple(made["mechanism"]),
             **{name: made[name] for name in _PLAIN},
         )
