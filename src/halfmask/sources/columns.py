@@ -65,7 +65,8 @@ def stated(schema: Schema | Mapping[str, Kind] | None) -> dict[str, Kind]:
         return {column.name: column.kind for column in schema}
     if not isinstance(schema, Mapping):
         raise SourceError(
-            f"schema: {shown(schema)} is no mapping; write names and kinds like {{'salary': 'real'}}"
+            f"schema: {shown(schema)} is no mapping; "
+            "write names and kinds like {'salary': 'real'}"
         )
     return {column.name: column.kind for column in Schema.of(schema)}
 

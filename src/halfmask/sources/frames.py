@@ -82,8 +82,11 @@ def _pandas_column(series: Any, declared: Kind | None) -> Vector | None:
         data = series.to_numpy(dtype=dtype.numpy_dtype, na_value=filler[dtype.kind])
         return of_array(data, declared, missing)
     if dtype.kind == "M":
+        if str(dtype).startswith("date"):  # Arrow's dates
+            series = series.astype("timestamp[ms][pyarrow]")
         local = series if getattr(dtype, "tz", None) is None else series.dt.tz_convert(None)
-        return of_array(local.to_numpy(), declared)
+        unit = getattr(dtype, "unit", None) or np.datetime_data(dtype.numpy_dtype)[0]
+        return of_array(local.to_numpy(dtype=f"datetime64[{unit}]"), declared)
     if dtype.kind in "OUT":
         return of_cells(series.astype(object).tolist(), declared or "text")
     return None

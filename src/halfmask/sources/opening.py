@@ -1,7 +1,7 @@
 """`open_source`: everything that halfmask can read, told apart by type and file name alone."""
 
 import glob
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from halfmask.plan import Kind, Schema
 from halfmask.sources.columns import stated
 from halfmask.sources.csvfile import open_csv
 from halfmask.sources.frames import (
+    Vectors,
     vectors_of_array,
     vectors_of_dict,
     vectors_of_pandas,
@@ -58,9 +59,10 @@ def open_source(
         return open_relation(source, schema, threads)
     kinds = stated(schema)
     if isinstance(source, np.ndarray):
-        return table_of_vectors("array", vectors_of_array(source, kinds), schema, threads)
+        vectors = _read(vectors_of_array, source, kinds)
+        return table_of_vectors("array", vectors, schema, threads)
     if isinstance(source, Mapping):
-        return table_of_vectors("columns", vectors_of_dict(source, kinds), schema, threads)
+        return table_of_vectors("columns", _read(vectors_of_dict, source, kinds), schema, threads)
     return _open_frame(source, kinds, schema, threads)
 
 
@@ -78,16 +80,29 @@ def _open_frame(
         source, name = source.to_frame(source.name or "x0"), "DataFrame"
     match module, name:
         case "pandas", "DataFrame":
-            vectors = vectors_of_pandas(source, kinds)
+            vectors = _read(vectors_of_pandas, source, kinds)
             return table_of_vectors("pandas frame", vectors, schema, threads)
         case "polars", "DataFrame":
-            vectors = vectors_of_polars(source, kinds)
+            vectors = _read(vectors_of_polars, source, kinds)
             return table_of_vectors("polars frame", vectors, schema, threads)
         case "polars", "LazyFrame":
             raise SourceError("source: a lazy frame has no rows yet; call .collect() first")
         case "pyarrow", "Table":
             return table_of_arrow("Arrow table", source, schema, threads)
     raise SourceError(f"source: a {module}.{name} cannot be opened; give {_ACCEPTED}")
+
+
+def _read(
+    reader: Callable[[Any, Mapping[str, Kind]], Vectors], source: Any, kinds: Mapping[str, Kind]
+) -> Vectors:
+    """Read a table in memory; what a foreign library says of a failure may hold rows."""
+    try:
+        return reader(source, kinds)
+    except SourceError:
+        raise
+    except Exception:  # noqa: S110
+        pass
+    raise SourceError("source: a column in memory has a type that cannot be read; convert it")
 
 
 def _open_path(

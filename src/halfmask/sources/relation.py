@@ -38,7 +38,7 @@ def open_relation(
     try:
         relation.project(", ".join(listed)).write_parquet(str(path))
         failed = False
-    except duckdb.Error:
+    except Exception:
         failed = True
     if failed:
         raise SourceError("source: the relation failed while it was read; its reason is not shown")
