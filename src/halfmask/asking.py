@@ -1,5 +1,6 @@
 """What is asked, in objects and in words; what is answered, as releases."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,10 +10,36 @@ from halfmask.procedures import Procedure, Together
 from halfmask.queries import Estimate, Expected, Query, Setting
 from halfmask.release import GroupedRelease, Preview, Provenance, Release
 
-__all__ = ["Answer", "Question", "in_words", "preview_of", "release_of", "together"]
+__all__ = ["Answer", "Question", "Releases", "in_words", "preview_of", "release_of", "together"]
 
 Question = Query | Procedure
 Answer = Release | GroupedRelease
+
+
+class Releases(dict[str, Answer]):
+    """The named answers of one ask: a dict that also reads well."""
+
+    @property
+    def statement(self) -> str:
+        """All the answers in words, one a line."""
+        return "\n".join(f"{name}: {answer.statement}" for name, answer in self.items())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain values for JSON."""
+        return {name: answer.to_dict() for name, answer in self.items()}
+
+    def to_json(self) -> str:
+        """Return `to_dict` as JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    def __str__(self) -> str:
+        return self.statement
+
+    def __repr__(self) -> str:
+        return f"<Releases: {self.statement}>"
+
+    def _repr_html_(self) -> str:
+        return "".join(answer._repr_html_() for answer in self.values())
 
 
 def in_words(

@@ -8,7 +8,7 @@ from time import time_ns
 from types import TracebackType
 from typing import Any, NoReturn, Self
 
-from halfmask.asking import Question, in_words, preview_of, release_of, together
+from halfmask.asking import Question, Releases, in_words, preview_of, release_of, together
 from halfmask.errors import HalfmaskError, InvalidQuery, shown
 from halfmask.noise import Words, secure_words
 from halfmask.plan import Everything, Keys, Predicate, Schema
@@ -113,6 +113,7 @@ class Curator:
         self._words = words
         self._unit = unit
         self._ledger = ledger
+        self._closed = False
 
     @property
     def table(self) -> str:
@@ -177,6 +178,8 @@ class Curator:
             ReleaseFailed: charged, then the engine failed.
 
         """
+        if self._closed:
+            raise InvalidQuery("ask: the table was closed; open it again. Nothing was charged.")
         price = price_of(epsilon, delta, rho, mu)
         setting = self._setting(by, where)
         asked = together(query, shares)
@@ -191,13 +194,15 @@ class Curator:
         else:
             room = Room(self._source, self._words, Purse(price))
             answers = asked.run(setting, price, room.measure)
-            provenance = self._provenance(price, setting, room.laws, receipt)
+            provenance = self._provenance(
+                price, setting, room.laws, receipt, tuple(filter(None, answers))
+            )
             self.ledger.record(receipt, recorded(room, provenance))
         releases = {
             name: release_of(asked.questions[name], setting, estimates, provenance)
             for name, estimates in answers.items()
         }
-        return releases if isinstance(query, Mapping) else releases[""]
+        return Releases(releases) if isinstance(query, Mapping) else releases[""]
 
     def preview(  # noqa: PLR0913
         self,
@@ -243,6 +248,7 @@ class Curator:
 
     def close(self) -> None:
         """Let go of the table and its snapshot."""
+        self._closed = True
         self._source.close()
 
     def __enter__(self) -> Self:
@@ -291,7 +297,12 @@ class Curator:
         )
 
     def _provenance(
-        self, price: Cost, setting: Setting, laws: list[str], receipt: Receipt
+        self,
+        price: Cost,
+        setting: Setting,
+        laws: list[str],
+        receipt: Receipt,
+        asked: tuple[str, ...],
     ) -> Provenance:
         everything = isinstance(setting.where, Everything)
         return Provenance(
@@ -304,4 +315,5 @@ class Curator:
             version=__version__,
             ledger_entry=receipt.seq,
             ledger_head=receipt.hash,
+            asked=asked,
         )

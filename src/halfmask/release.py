@@ -53,11 +53,13 @@ class Provenance:
     version: str
     ledger_entry: int
     ledger_head: str
+    asked: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain values for JSON."""
         return {
             "cost": self.cost.to_dict(),
+            "asked_together": list(self.asked),
             "unit": self.unit.describe(),
             "relation": str(self.unit.relation),
             "mechanism": list(self.mechanism),
@@ -110,12 +112,22 @@ class _Made:
         """Whether the noise came from a seed: then the release is NOT PRIVATE."""
         return self.provenance.seeded
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.statement}>"
+
+    @property
+    def statement(self) -> str:
+        """The answer in words, as it may be published."""
+        raise NotImplementedError
+
     def _promise(self) -> str:
-        promise = f"Price: {self.cost} for {self.unit.describe()}."
+        asked = self.provenance.asked
+        whole = f" for {', '.join(asked)} together," if len(asked) > 1 else ""
+        promise = f"Price: {self.cost}{whole} for {self.unit.describe()}."
         return f"{promise} {NOT_PRIVATE}" if self.seeded else promise
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Release(_Made):
     """One private answer.
 
@@ -197,7 +209,7 @@ class Release(_Made):
         return table(_title(self.query), rows, self._promise())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class GroupedRelease(_Made, Mapping[object, Release]):
     """One release for each public key, all from one price."""
 

@@ -79,6 +79,7 @@ def recorded(room: Room, provenance: Provenance) -> str:
     made["unit"] = [unit.column, unit.rows, unit.groups, str(unit.relation)]
     made["cost"] = provenance.cost.to_dict()
     made["mechanism"] = list(provenance.mechanism)
+    made["asked"] = list(provenance.asked)
     tape = [[[str(number) for number in vector] for vector in noisy] for noisy in room.tape]
     return json.dumps({"tape": tape, "made": made}, ensure_ascii=False)
 
@@ -94,6 +95,7 @@ def replayed(receipt: Receipt) -> tuple[Replay, Provenance]:
             cost=Cost.from_dict(made["cost"]),
             unit=PrivacyUnit(column, rows, groups, Relation.of(relation)),
             mechanism=tuple(made["mechanism"]),
+            asked=tuple(made["asked"]),
             **{name: made[name] for name in _PLAIN},
         )
     except (ValueError, KeyError, TypeError):

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Protocol, runtime_checkable
 
 from halfmask.errors import InvalidQuery
-from halfmask.privacy import Cost, exact
+from halfmask.privacy import Cost, exact, plain
 from halfmask.procedures.procedure import Measure, Procedure
 from halfmask.queries import (
     Count,
@@ -19,6 +19,7 @@ from halfmask.queries import (
     Ratio,
     Setting,
     Spread,
+    Sum,
 )
 
 __all__ = ["Together"]
@@ -89,7 +90,7 @@ def _read(question: Question, sums: MomentSums) -> Linear | Ratio | Spread:
 
 @dataclass(frozen=True)
 class Together:
-    """Queries of one ask. Sum, Count, Mean and Variance of one column share one price.
+    """Queries of one ask. Count, Mean, Variance and (of single rows) Sum share one price.
 
     The others split the price so that their relative errors are alike, or by `shares`.
     Privacy: the price of the whole, by sequential composition. [Dwork, McSherry, Nissim & Smith
@@ -110,15 +111,24 @@ class Together:
 
     def rehearse(self, setting: Setting, price: Cost) -> None:
         """Prepare every measurement that may come."""
-        families = self.families()
+        families = self.families(setting)
         for family, share in zip(families, self._split(families), strict=True):
             family.rehearse(setting, price if share == 1 else price.share(share))
 
-    def families(self) -> list[Family]:
-        """Group the queries by the column and bounds whose sums they can share."""
+    def families(self, setting: Setting) -> list[Family]:
+        """Group the queries by the column and bounds whose sums they can share.
+
+        A sum stays alone where there is a unit column: it clips each unit's total, while shared
+        sums scale each unit's rows, and what is asked must not depend on its companions.
+        """
         if self.shares is not None:
             return [Family({name: question}) for name, question in self.questions.items()]
-        readers = {n: q for n, q in self.questions.items() if isinstance(q, ReadOffMoments)}
+        by_unit = setting.unit.column is not None
+        readers = {
+            name: question
+            for name, question in self.questions.items()
+            if isinstance(question, ReadOffMoments) and not (by_unit and isinstance(question, Sum))
+        }
         columns: dict[tuple[object, ...], dict[str, Question]] = {}
         for name, reader in readers.items():
             body = reader.body()
@@ -135,7 +145,7 @@ class Together:
         self, setting: Setting, price: Cost, measure: Measure
     ) -> dict[str, tuple[Estimate, ...]]:
         """Answer every query for every key, in the order in which they were asked."""
-        families = self.families()
+        families = self.families(setting)
         answers: dict[str, tuple[Estimate, ...]] = {}
         for family, share in zip(families, self._split(families), strict=True):
             answers |= family.run(setting, price if share == 1 else price.share(share), measure)
@@ -143,16 +153,16 @@ class Together:
 
     def expected(self, setting: Setting, price: Cost, rows: int) -> dict[str, Expected]:
         """Predict the error of every answer."""
-        families = self.families()
+        families = self.families(setting)
         expected: dict[str, Expected] = {}
         for family, share in zip(families, self._split(families), strict=True):
             part = price if share == 1 else price.share(share)
             expected |= family.expected(setting, part, rows)
         return {name: expected[name] for name in self.questions}
 
-    def split(self) -> dict[str, Fraction]:
+    def split(self, setting: Setting) -> dict[str, Fraction]:
         """The share of the price behind each answer; shared sums show the same one."""
-        families = self.families()
+        families = self.families(setting)
         return {
             name: share
             for family, share in zip(families, self._split(families), strict=True)
@@ -171,7 +181,10 @@ class Together:
             )
         parts = [exact(self.shares[name], f"shares[{name!r}]") for name in self.questions]
         if sum(parts) != 1:
-            raise InvalidQuery(f"shares: they sum to {float(sum(parts)):g}; make them sum to 1")
+            raise InvalidQuery(
+                f"shares: they sum to {plain(sum(parts, Fraction(0)))}; make them sum to 1, with "
+                f'texts such as "1/3" where decimals do not end'
+            )
         return parts
 
 

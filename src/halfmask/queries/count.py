@@ -91,7 +91,7 @@ class CountDistinct:
     def _groups(self, setting: Setting) -> int:
         if setting.by is None or setting.unit.column is None:
             return 1
-        return setting.unit.groups or setting.unit.rows
+        return min(setting.unit.groups or setting.unit.rows, len(setting.keys))
 
     @staticmethod
     def is_public(setting: Setting) -> bool:

@@ -59,8 +59,10 @@ class Ratio:
         """Where in the bounds the ratio lies: 0 at the lower, 1 at the upper one."""
         top = math.fsum(term.top * term.noisy for term in self.terms)
         bottom = math.fsum(term.bottom * term.noisy for term in self.terms)
-        # No rows, or so it seems: the middle is as good as any point of the bounds.
-        return min(max(top / bottom, 0.0), 1.0) if bottom > 0 else 0.5
+        if bottom > 0:
+            return min(max(top / bottom, 0.0), 1.0)
+        # No rows, or so it seems: the middle of what the noise leaves possible.
+        return sum(self._hull(0.05)) / 2
 
     def _at(self, theta: float) -> float:
         return to_float(self.bounds.lower + self.bounds.width * Fraction(theta))
@@ -72,21 +74,35 @@ class Ratio:
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """Bracket the exact ratio on the bounded rows with at least this confidence."""
-        tail = 1 - checked(confidence)
+        low, high = self._hull(1 - checked(confidence))
+        return self._at(low), self._at(high)
+
+    def _hull(self, tail: float) -> tuple[float, float]:
+        """The least and the greatest theta that the noise leaves possible."""
 
         def inside(theta: float) -> bool:
             far = abs(math.fsum(term.factor(theta) * term.noisy for term in self.terms))
             spread = [(abs(term.factor(theta)) * term.scale, term.gaussian) for term in self.terms]
             return within_noise(far, spread, tail)
 
-        points = sorted({self.theta, *(i / MESH for i in range(MESH + 1))})
-        held = [point for point in points if inside(point)] or [self.theta]
-        first, last = points.index(held[0]), points.index(held[-1])
-        low = held[0] if first == 0 else _boundary(inside, points[first - 1], held[0])
-        high = (
-            held[-1] if last == len(points) - 1 else _boundary(inside, points[last + 1], held[-1])
-        )
-        return self._at(low), self._at(high)
+        points = sorted({*(i / MESH for i in range(MESH + 1)), *self._pole()})
+        held = [i for i, point in enumerate(points) if inside(point)]
+        if not held:
+            return (0.0, 1.0)
+        first, last = held[0], held[-1]
+        low, high = points[first], points[last]
+        if first > 0:
+            low = _boundary(inside, points[first - 1], low)
+        if last < len(points) - 1:
+            high = _boundary(inside, points[last + 1], high)
+        return low, high
+
+    def _pole(self) -> tuple[float, ...]:
+        """The ratio itself, where it lies inside: it always belongs to the interval."""
+        top = math.fsum(term.top * term.noisy for term in self.terms)
+        bottom = math.fsum(term.bottom * term.noisy for term in self.terms)
+        theta = top / bottom if bottom > 0 else math.nan
+        return (theta,) if 0 <= theta <= 1 else ()
 
     def expected(self) -> Expected:
         """Read this ratio as if its sums were exact, and predict the error around it."""

@@ -44,7 +44,7 @@ class Setting:
     def picked(self) -> int | None:
         """How many groups a unit may enter, where that is declared and there are groups."""
         declared = self.unit.column is not None and self.by is not None
-        return self.unit.groups if declared else None
+        return min(self.unit.groups, len(self.keys)) if declared and self.unit.groups else None
 
     def bound(self, row_norm: int) -> UnitBound | None:
         """Hold each unit to `unit.rows` rows of L1 norm `row_norm`, in each of its groups."""
