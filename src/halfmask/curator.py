@@ -45,8 +45,9 @@ def open(  # noqa: PLR0913
     """Open a table about people, and get the one object that lets private numbers out of it.
 
     Args:
-        source: a path to a .csv or .parquet file, a pandas, polars or Arrow table, a NumPy array of
-            shape (n,) or (n, d) (columns x0, x1, ...), a dict of columns, or a DuckDB relation.
+        source: a path to a .csv, .csv.gz or .parquet file or a folder of Parquet files, a pandas,
+            polars or Arrow table, a NumPy array of shape (n,) or (n, d) (columns x0, x1, ...), a
+            dict of columns, or a DuckDB relation.
         unit: the column that says whom a row is about; None protects single rows.
         rows_per_unit: how many rows' worth one unit may add; what is beyond is scaled down.
         groups_per_unit: in how many groups of a `by=` one unit may count; None: its rows are
