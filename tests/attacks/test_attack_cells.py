@@ -118,7 +118,7 @@ def test_07_no_cell_takes_for_ever(kind):
 
 @pytest.mark.parametrize("form", ["arrow", "polars", "parquet"])
 def test_07_a_declared_column_of_nulls_alone_is_as_declared(form, tmp_path):
-    """Writers type a column of nulls 'null', by its rows; what is declared must not depend on it."""
+    """Writers type a column of nulls 'null', which depends on rows; what is declared must not."""
 
     def opened(cells):
         table = pa.table({"x": cells, "y": [1, 2]})

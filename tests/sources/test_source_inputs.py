@@ -147,6 +147,62 @@ def test_real_keys_and_units_have_no_nan_and_one_zero():
         assert source.tally(Tally(COUNT, unit=UnitBound("x", 1))) == ((3,),)
 
 
+@pytest.mark.parametrize(
+    ("kind", "cells", "found"),
+    [
+        (pa.timestamp("s"), [0, 10**10, 2**52], 1),
+        (pa.timestamp("ms", "Europe/Paris"), [0, 10**12, 2**62], 1),
+        (pa.timestamp("us", "UTC"), [0, 10**15, 2**62], 2),
+        (pa.date32(), [0, 20_000, 2**31 - 2], 1),
+        (pa.date64(), [0, 20_000 * 86_400_000, 2**62], 1),
+    ],
+    ids=str,
+)
+def test_times_of_arrow_by_hand_and_by_pandas(kind, cells, found):
+    """After 2000: those that microseconds can say."""
+    ints = pa.array([*cells, None], pa.int32() if kind == pa.date32() else pa.int64())
+    column = ints.cast(kind)
+    after = Tally(COUNT, where=col("t") > datetime(2000, 1, 1))
+    frame = pd.DataFrame({"t": pd.Series(column, dtype=pd.ArrowDtype(kind))})
+    for table in (pa.table({"t": column}), frame):
+        source = open_source(table)
+        assert source.schema.column("t").kind == "time"
+        assert source.tally(after) == ((found,),)
+
+
+def test_arrow_types_that_the_engine_does_not_take():
+    halves = pa.array([np.float16(1.5), None], pa.float16())
+    wide = pa.array([Decimal("7.25"), None], pa.decimal256(50, 2))
+    labels = pa.array(["7", None]).dictionary_encode()
+    table = pa.table({"h": halves, "w": wide, "l": labels, "list": [[1], []], "n": pa.nulls(2)})
+    source = open_source(table)
+    assert source.schema == Schema.of({"h": "real", "w": "real", "l": "text", "n": "unread"})
+    assert sums(table, "h") == (2, 1, 1)
+    assert sums(table, "w") == (2, 1, 7)
+    assert sums(table, "l", schema={"l": "integer"}) == (2, 1, 7)
+    assert sums(table, "n") == (2, 0, 0)
+
+
+def test_text_of_arrow_that_is_not_utf_8_is_missing():
+    sizes = np.array([0, 2, 3], "i4")
+    buffers = [None, pa.py_buffer(sizes.tobytes()), pa.py_buffer(b"\xff\xfea")]
+    table = pa.table({"x": pa.Array.from_buffers(pa.string(), 2, buffers)})
+    keys = Tally(COUNT, None, (Keys("x", ["a", None]),))
+    assert open_source(table).tally(keys) == ((1,), (1,))
+    twice = pa.chunked_array([table["x"].chunk(0), pa.array(["a", None])])
+    assert open_source(pa.table({"x": twice})).tally(keys) == ((2,), (2,))
+
+
+def test_subarrays_are_left_out_and_a_file_s_own_columns_win_over_its_folder(tmp_path):
+    array = np.zeros(2, dtype=[("a", "f8"), ("b", "f8", (3,)), ("c", "O", (2,))])
+    assert open_source(array).schema.names == ("a",)
+    (tmp_path / "x=secret").mkdir()
+    pq.write_table(pa.table({"x": ["own"], "y": [1]}), tmp_path / "x=secret" / "0.parquet")
+    source = open_source(tmp_path)
+    assert source.schema.names == ("x", "y")
+    assert source.tally(Tally(COUNT, None, (Keys("x", ["own", "secret"]),))) == ((1,), (0,))
+
+
 def test_columns_of_other_types_are_left_out():
     table = pa.table({"a": [1], "b": [[1, 2]], "c": [b"x"]})
     assert open_source(table).schema.names == ("a",)

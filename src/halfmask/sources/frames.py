@@ -82,7 +82,7 @@ def _pandas_column(series: Any, declared: Kind | None) -> Vector | None:
         data = series.to_numpy(dtype=dtype.numpy_dtype, na_value=filler[dtype.kind])
         return of_array(data, declared, missing)
     if dtype.kind == "M":
-        if str(dtype).startswith("date"):  # Arrow's dates
+        if str(dtype).startswith(("date32", "date64")):  # Arrow's dates
             series = series.astype("timestamp[ms][pyarrow]")
         local = series if getattr(dtype, "tz", None) is None else series.dt.tz_convert(None)
         unit = getattr(dtype, "unit", None) or np.datetime_data(dtype.numpy_dtype)[0]
