@@ -47,7 +47,8 @@ def open(  # noqa: PLR0913
     Args:
         source: a path to a .csv, .csv.gz or .parquet file or a folder of Parquet files, a pandas,
             polars or Arrow table, a NumPy array of shape (n,) or (n, d) (columns x0, x1, ...), a
-            dict of columns, or a DuckDB relation.
+            dict of columns, or a DuckDB relation. A CSV must quote as RFC 4180 says: where a writer
+            does not quote line breaks, one person's text becomes rows of others; use Parquet then.
         unit: the column that says whom a row is about; None protects single rows.
         rows_per_unit: how many rows' worth one unit may add; what is beyond is scaled down.
         groups_per_unit: in how many groups of a `by=` one unit may count; None: its rows are
