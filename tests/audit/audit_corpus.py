@@ -158,7 +158,7 @@ def rappor(lie, low=0.45, high=0.55):
 
 
 def truncated_geometric(x, n, records=5):
-    """Counts 0..5 by integer thresholds; epsilon is ln(1 + 2^-k), here k = 3 for a claim of 0.12."""
+    """Counts 0..5 by integer thresholds; epsilon is ln(1 + 2^-k), here k = 3."""
     base = 2 ** math.ceil(math.log2(2 / EPSILON) - 1.3)
     count = int(x[0])
     parts = (2 * base + 1) * (base + 1) ** (records - 1)
@@ -200,7 +200,7 @@ FIVE, TEN, FILTERS = answer_pairs(5), answer_pairs(10), values_of_filters()
 ONE_COUNT = [Pair("0 and 1", np.array([0.0]), np.array([1.0]))]
 COUNTS = [Pair(f"{a} and {b} of 5", [a], [b]) for a, b in [(0, 1), (2, 3), (4, 5)]]
 INFINITE = math.inf
-DEEP = {"samples": 40_000_000}  # for violations so small that they take many outputs to see
+DEEP = {"samples": 30_000_000}  # for violations so small that they take many outputs to see
 RIGHT_LIE = 2 / (1 + math.exp(EPSILON / 8))
 BROKEN = [
     Entry("NoisyHist2 (scale eps)", noisy_histogram(EPSILON), FIVE, 0.1, 10.0, "4.60"),

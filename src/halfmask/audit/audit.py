@@ -23,8 +23,10 @@ Counts = NDArray[np.float64]
 DEPTH = 10_000_000
 FIRST = 1 << 13  # outputs of each neighbour in the first round
 LONGEST = 1 << 17  # rows of a batch
-LARGEST = 1 << 21  # entries of a batch
-PATIENCE = 100_000  # outputs before a pair may be dropped
+LARGEST = 1 << 20  # entries of a batch
+MEMORY = 1 << 23  # entries of each neighbour that are kept to learn from, of all pairs together
+PATIENCE = 50_000  # outputs of each neighbour before pairs are told apart
+SLACK = 2.0  # standard deviations by which a pair may look worse than the best and still be tried
 LAST = 0.75  # part of the depth after which the highest bound is sought, no longer the violation
 RETAINED = 2  # candidates of either rating that stay
 
@@ -95,8 +97,8 @@ def audit_pairs(
 ) -> Audit:
     """Attack a claim on a family of neighbours: see `audit`.
 
-    Every pair is tried in both directions. After each round the half that looks worse is dropped,
-    down to one pair; one gambler bets on all of them, so that alpha covers the whole search.
+    Every pair is tried in both directions; rounds go to the pairs that are not clearly worse than
+    the best so far. One gambler bets on all of them, so that alpha covers the whole search.
 
     Args:
         mechanism: see `audit`.
@@ -110,19 +112,14 @@ def audit_pairs(
     """
     _check(pairs, epsilon, delta, alpha, samples)
     search = _Search(mechanism, Claim(float(epsilon), float(delta)), float(alpha))
-    contests = [_Contest(pair) for pair in pairs]
-    everyone = list(contests)
+    contests = everyone = [_Contest(pair) for pair in pairs]
     rows = min(FIRST, max(2, samples // (8 * len(pairs))))
     while rows > 0:
         for contest in contests:
-            search.round(contest, rows)
+            search.round(contest, rows, MEMORY // len(contests))
             if stop and search.evidence.violated:
                 return search.verdict(everyone)
-        if contests[0].seen >= PATIENCE or search.drawn >= samples // 4:
-            contests = sorted(contests, key=search.promise, reverse=True)
-            contests = contests[: (len(contests) + 1) // 2]
-        if search.drawn >= samples * LAST:
-            contests = [max(everyone, key=search.bound)]
+        contests = search.worthwhile(everyone, samples)
         left = (samples - search.drawn) // (2 * len(contests))
         rows = min(2 * rows, contests[0].most, left)
     return search.verdict(everyone)
@@ -148,6 +145,20 @@ class _Contest:
     seen: int = 0
     learned_at: int = 0
     most: int = FIRST
+    memory: list[tuple[Matrix, Matrix]] = field(default_factory=list)
+
+    def remember(self, first: Matrix, second: Matrix, entries: int) -> None:
+        """Keep a batch; forget the oldest beyond so many entries."""
+        self.memory.append((first, second))
+        while len(self.memory) > 1 and sum(a.size for a, _ in self.memory) > entries:
+            del self.memory[0]
+
+    def recalled(self) -> tuple[Matrix, Matrix]:
+        """Hand over what was kept, and forget it."""
+        firsts, seconds = zip(*self.memory, strict=True)
+        self.memory.clear()
+        width = max(part.shape[1] for part in firsts)
+        return _stacked(firsts, width), _stacked(seconds, width)
 
 
 class _Search:
@@ -158,8 +169,8 @@ class _Search:
         self.evidence = Evidence(claim.epsilon, claim.delta, alpha)
         self.drawn = 0
 
-    def round(self, contest: _Contest, rows: int) -> None:
-        """Draw a batch; bet on it with what is known; then learn from it."""
+    def round(self, contest: _Contest, rows: int, memory: int) -> None:
+        """Draw a batch; bet on it with what is known; when there is much that is new, learn."""
         pair = contest.pair
         first, second = _alike(
             draw(self.mechanism, pair.data, rows), draw(self.mechanism, pair.neighbour, rows)
@@ -170,8 +181,9 @@ class _Search:
             contest.candidates = self._best(contest.candidates)
         contest.seen += rows
         contest.most = min(LONGEST, LARGEST // first.shape[1])
-        if contest.seen >= 3 * contest.learned_at and not self.evidence.violated:
-            self._learn(contest, first, second)
+        contest.remember(first, second, memory)
+        if contest.seen >= 3 * contest.learned_at:
+            self._learn(contest, *contest.recalled())
 
     def _bet(self, candidates: list[_Candidate], first: Matrix, second: Matrix) -> None:
         fresh = outcomes([(c.event, c.swapped) for c in candidates], first, second)
@@ -195,10 +207,20 @@ class _Search:
             kept.update(np.argsort(rating)[-RETAINED:].tolist())
         return [candidates[i] for i in sorted(kept)]
 
+    def worthwhile(self, contests: list[_Contest], samples: int) -> list[_Contest]:
+        """Choose the pairs to go on with: those not clearly worse than the best so far."""
+        if self.drawn >= samples * LAST:
+            return [max(contests, key=self.bound)]
+        if contests[0].seen < PATIENCE and self.drawn < samples // 4:
+            return contests
+        promises = [self.promise(contest) for contest in contests]
+        least = max(promises) - SLACK
+        return [c for c, promise in zip(contests, promises, strict=True) if promise >= least]
+
     def promise(self, contest: _Contest) -> float:
         """Rate a pair by its excess, in standard deviations; by its bound once refuted."""
         if self.evidence.violated:
-            return self.bound(contest)
+            return self.bound(contest) / SLACK
         return max(
             self.claim.ratings(candidate.past)[0] * sqrt(candidate.past.sum())
             for candidate in contest.candidates
@@ -237,13 +259,17 @@ class _Search:
 def _alike(first: Matrix, second: Matrix) -> tuple[Matrix, Matrix]:
     """Fill the narrower matrix up with NaN: a length that depends on rows is an output, too."""
     width = max(first.shape[1], second.shape[1], 1)
+    return _stacked([first], width), _stacked([second], width)
+
+
+def _stacked(parts: Sequence[Matrix], width: int) -> Matrix:
     filled = [
-        m
-        if m.shape[1] == width
-        else np.concatenate([m, np.full((len(m), width - m.shape[1]), np.nan)], axis=1)
-        for m in (first, second)
+        part
+        if part.shape[1] == width
+        else np.pad(part, ((0, 0), (0, width - part.shape[1])), constant_values=np.nan)
+        for part in parts
     ]
-    return filled[0], filled[1]
+    return filled[0] if len(filled) == 1 else np.concatenate(filled)
 
 
 def _check(pairs: Sequence[Pair], epsilon: float, delta: float, alpha: float, samples: int) -> None:

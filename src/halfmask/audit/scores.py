@@ -17,7 +17,7 @@ Vector = NDArray[np.float64]
 CELLS = 32  # equal cells of a column between its outer hundredths
 WIDEST = 64  # columns, beyond which nothing is learned
 RIDGE = 1e-4
-FITTED = 1 << 16  # rows of each neighbour from which linear scores are learned
+FITTED = 1 << 17  # rows of each neighbour from which linear scores are learned
 PRODUCT = 200_000  # multiplications at a time: too few for the matrix library to start threads
 FAR = 1e100
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,7 @@ DEPTH_SIGMAS = 5.3  # about sqrt(2 log(1/alpha)) at alpha = 1e-6: what certifyin
 DEPTH = 8  # an event is chosen for so many times the outputs at hand
 KEPT = 2  # proposals kept by each rating and direction
 SLOWNESS = 0.03  # by so much an event must be better to be worth many bins
+SHORTLIST = 10  # intervals by each rating and direction that are ranked
 RARE = 8  # a fingerprint seen less often is first left out
 
 
@@ -68,6 +70,15 @@ class Claim:
         return rating
 
 
+class _Draft(NamedTuple):
+    """An event, its direction, and in how many fitted rows of each it held."""
+
+    event: Event
+    swapped: bool
+    one: float
+    two: float
+
+
 @dataclass(frozen=True)
 class Proposal:
     """An event, and for which neighbour it is likelier.
@@ -95,7 +106,7 @@ def propose(first: Matrix, second: Matrix, claim: Claim) -> list[Proposal]:
     half = len(first) // 2
     few = min(half, FITTED)
     fit, rank = (first[:few], second[:few]), (first[half:], second[half:])
-    events = list(_candidates(*fit, claim))
+    events = [(event, swapped) for event, swapped, *_ in _shortlist(*fit, claim)]
     tables = outcomes(events, *rank)
     # Of events that held in the same numbers of rows, most likely one event, one is enough.
     distinct = {
@@ -119,17 +130,26 @@ def _rated(event: Event, swapped: bool, counts: Counts, claim: Claim) -> Proposa
     return Proposal(event, swapped, counts, excess, bound)
 
 
-def _candidates(first: Matrix, second: Matrix, claim: Claim) -> Iterator[tuple[Event, bool]]:
+def _shortlist(first: Matrix, second: Matrix, claim: Claim) -> list[_Draft]:
+    """Return the best intervals by either rating and direction, and all sets of fingerprints."""
     pooled = np.concatenate([first, second])
-    for statistic in [*plain_statistics(pooled), *learned_statistics(first, second)]:
-        yield from _intervals(statistic, first, second, claim)
-    for keys in fingerprints(pooled):
-        yield from _key_sets(keys, first, second, claim)
+    statistics = [*plain_statistics(pooled), *learned_statistics(first, second)]
+    drafts = [d for s in statistics for d in _intervals(s, first, second, claim)]
+    chosen: dict[int, _Draft] = {}
+    for swapped in (False, True):
+        these = [draft for draft in drafts if draft.swapped is swapped]
+        for rating in (claim.bound, claim.excess):
+            one = np.array([draft.one for draft in these])
+            two = np.array([draft.two for draft in these])
+            for i in np.argsort(-rating(one, two, len(first)), kind="stable")[:SHORTLIST]:
+                chosen[id(these[i])] = these[i]
+    sets = [d for keys in fingerprints(pooled) for d in _key_sets(keys, first, second, claim)]
+    return [*chosen.values(), *sets]
 
 
 def _intervals(
     statistic: Statistic, first: Matrix, second: Matrix, claim: Claim
-) -> Iterator[tuple[Event, bool]]:
+) -> Iterator[_Draft]:
     """Yield the best thresholds and unions of bins of a statistic."""
     ordered = np.sort(statistic(first)), np.sort(statistic(second))
     edges = _edges(np.concatenate(ordered))
@@ -150,12 +170,11 @@ def _intervals(
         for chosen in found:
             flags = np.zeros(a.size, np.bool_)
             flags[list(chosen)] = True
-            yield Intervals(statistic, edges, flags), bool(swapped)
+            event = Intervals(statistic, edges, flags)
+            yield _Draft(event, bool(swapped), float(a[flags].sum()), float(b[flags].sum()))
 
 
-def _key_sets(
-    keys: Keys, first: Matrix, second: Matrix, claim: Claim
-) -> Iterator[tuple[Event, bool]]:
+def _key_sets(keys: Keys, first: Matrix, second: Matrix, claim: Claim) -> Iterator[_Draft]:
     """Yield the best sets of fingerprints: likeliest first, with and without the rare ones."""
     words = np.concatenate([keys(first), keys(second)])
     order = np.argsort(words, kind="stable")
@@ -172,7 +191,8 @@ def _key_sets(
             for count in _prefixes(a[kept], b[kept], len(first), claim):
                 chosen = np.sort(kept[:count])
                 example = tuple(float(value) for value in rows[kept[0]])
-                yield KeySet(keys, distinct[chosen], example), bool(swapped)
+                event = KeySet(keys, distinct[chosen], example)
+                yield _Draft(event, bool(swapped), float(a[chosen].sum()), float(b[chosen].sum()))
 
 
 def _prefixes(a: Counts, b: Counts, size: int, claim: Claim) -> set[int]:

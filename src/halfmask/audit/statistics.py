@@ -45,7 +45,7 @@ def plain_statistics(outputs: Matrix) -> Iterator[Statistic]:
             yield _difference(i, j)
     if not (outputs == np.rint(outputs)).all():
         yield Statistic("lowest bit", lambda y: lowest_bit(y).min(axis=1))
-        for j in range(min(width, ALL_PAIRS) if width > 1 else 0):
+        for j in range(width if 1 < width <= ALL_PAIRS else 0):
             yield _lowest_bit(j)
 
 
