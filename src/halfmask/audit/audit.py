@@ -26,7 +26,7 @@ LONGEST = 1 << 17  # rows of a batch
 LARGEST = 1 << 20  # entries of a batch
 MEMORY = 1 << 23  # entries of each neighbour that are kept to learn from, of all pairs together
 PATIENCE = 50_000  # outputs of each neighbour before pairs are told apart
-SLACK = 2.0  # standard deviations by which a pair may look worse than the best and still be tried
+SLACK = 2.0  # standard deviations between a low and a high guess
 LAST = 0.75  # part of the depth after which the highest bound is sought, no longer the violation
 RETAINED = 2  # candidates of either rating that stay
 
@@ -213,18 +213,20 @@ class _Search:
             return [max(contests, key=self.bound)]
         if contests[0].seen < PATIENCE and self.drawn < samples // 4:
             return contests
-        promises = [self.promise(contest) for contest in contests]
-        least = max(promises) - SLACK
-        return [c for c, promise in zip(contests, promises, strict=True) if promise >= least]
-
-    def promise(self, contest: _Contest) -> float:
-        """Rate a pair by its excess, in standard deviations; by its bound once refuted."""
         if self.evidence.violated:
-            return self.bound(contest) / SLACK
-        return max(
-            self.claim.ratings(candidate.past)[0] * sqrt(candidate.past.sum())
-            for candidate in contest.candidates
-        )
+            return [max(contests, key=self.bound)]
+        rates = [self.rate(contest) for contest in contests]
+        least = max(low for low, _ in rates)
+        return [c for c, (_, high) in zip(contests, rates, strict=True) if high >= least]
+
+    def rate(self, contest: _Contest) -> tuple[float, float]:
+        """Rate a pair by its best event's excess per root output: a low and a high guess.
+
+        Never below 0: a pair whose events do not break the claim may have one that was not found.
+        """
+        known = max(self.claim.ratings(candidate.past)[0] for candidate in contest.candidates)
+        low = max(known, 0.0)
+        return low, low + SLACK / sqrt(contest.seen)
 
     def bound(self, contest: _Contest) -> float:
         """Rate a pair by the epsilon that it might certify."""

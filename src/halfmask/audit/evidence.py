@@ -26,8 +26,9 @@ HIGHEST = 20.0
 LOWEST_DELTA = 1e-9
 BOLDEST = 1 - 1e-3  # part of the largest fair stake: one loss must not be ruin
 DOUBT = np.array([0.0, 0.0, 0.5, 0.5])  # counts added to the past, in favour of the claim
-NEWTON = 5
+NEWTON = 7
 LUCK = 2.0
+TINY = 1e-300
 BEYOND = 1 + 1e-9  # a claim counts as violated when a bound this much above it is certified
 
 
@@ -51,11 +52,14 @@ def stakes(frequency: Array, pay: Array) -> tuple[Array, Array]:
     f, x = frequency[:, None, :], pay[None, :, :]
     boldest = BOLDEST / -pay.min(axis=-1)
     mean, square = (f * x).sum(-1), (f * x * x).sum(-1)
-    stake = np.clip(mean / square, 0.0, boldest)
+    stake = np.clip(mean / np.maximum(square, TINY), 0.0, boldest / 2)  # the end is a barrier
+    low, high = np.zeros_like(stake), np.broadcast_to(boldest, stake.shape)
     for _ in range(NEWTON):
         odds = x / (1 + stake[..., None] * x)
         slope, bend = (f * odds).sum(-1), (f * odds * odds).sum(-1)
-        stake = np.clip(stake + slope / bend, 0.0, boldest)
+        low, high = np.where(slope > 0, stake, low), np.where(slope > 0, high, stake)
+        stake = stake + slope / np.maximum(bend, TINY)
+        stake = np.where((stake < low) | (stake > high), (low + high) / 2, stake)
     return stake, (f * np.log1p(stake[..., None] * x)).sum(-1)
 
 
@@ -97,7 +101,7 @@ class Evidence:
         stake, growth = stakes(believed / size, self._pay)
         # The event was picked because it did well: shrink like James and Stein, since growth times
         # size is half the squared z-score, and one of 2 is no more than luck.
-        trust = np.clip(1 - LUCK / np.maximum(growth * size, 1e-300), 0.0, 1.0)
+        trust = np.clip(1 - LUCK / np.maximum(growth * size, TINY), 0.0, 1.0)
         each = np.arange(self.wealth.size)
         best = (growth * trust).argmax(axis=0)
         paid = np.log1p((stake * trust)[best, each][:, None] * self._pay)

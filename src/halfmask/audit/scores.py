@@ -17,7 +17,6 @@ Vector = NDArray[np.float64]
 CELLS = 32  # equal cells of a column between its outer hundredths
 WIDEST = 64  # columns, beyond which nothing is learned
 RIDGE = 1e-4
-FITTED = 1 << 17  # rows of each neighbour from which linear scores are learned
 PRODUCT = 200_000  # multiplications at a time: too few for the matrix library to start threads
 FAR = 1e100
 
@@ -151,9 +150,9 @@ def _linear(first: Matrix, second: Matrix) -> _Additive:
 
     One step of Newton's method for logistic regression: for small differences all that is needed.
     """
-    recurring, pooled, free = _split(first[:FITTED], second[:FITTED])
+    recurring, pooled, free = _split(first, second)
     width = pooled.shape[1]
-    if _two_valued(first[:FITTED], second[:FITTED]):
+    if _two_valued(first, second):
         recurring, free = recurring[[0, -1]], np.ones(pooled.shape, np.bool_)
     values = np.where(free, pooled, 0.0)
     if recurring.size > 2:  # answers among markers: where they stand, the flags say

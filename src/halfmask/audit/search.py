@@ -21,7 +21,9 @@ MANY = 160  # distinct values up to which each gets a bin of its own
 QUANTILES = np.concatenate(
     [[0.0005, 0.002, 0.005, 0.01], np.linspace(0.02, 0.98, 97), [0.99, 0.995, 0.998, 0.9995]]
 )
-FITTED = 1 << 17  # rows from which events are proposed
+FITTED = 1 << 16  # rows from which scores and sets of fingerprints are learned
+CUT = 1 << 15  # rows from which thresholds are
+RANKED = 1 << 17  # rows that rank
 PILOT_SIGMAS = 1.5  # how far estimates are shrunk against the lucky winner
 DEPTH_SIGMAS = 5.3  # about sqrt(2 log(1/alpha)) at alpha = 1e-6: what certifying costs
 DEPTH = 8  # an event is chosen for so many times the outputs at hand
@@ -105,7 +107,7 @@ def propose(first: Matrix, second: Matrix, claim: Claim) -> list[Proposal]:
     """
     half = len(first) // 2
     few = min(half, FITTED)
-    fit, rank = (first[:few], second[:few]), (first[half:], second[half:])
+    fit, rank = (first[:few], second[:few]), (first[half:][:RANKED], second[half:][:RANKED])
     events = [(event, swapped) for event, swapped, *_ in _shortlist(*fit, claim)]
     tables = outcomes(events, *rank)
     # Of events that held in the same numbers of rows, most likely one event, one is enough.
@@ -134,14 +136,14 @@ def _shortlist(first: Matrix, second: Matrix, claim: Claim) -> list[_Draft]:
     """Return the best intervals by either rating and direction, and all sets of fingerprints."""
     pooled = np.concatenate([first, second])
     statistics = [*plain_statistics(pooled), *learned_statistics(first, second)]
-    drafts = [d for s in statistics for d in _intervals(s, first, second, claim)]
+    drafts = [d for s in statistics for d in _intervals(s, first[:CUT], second[:CUT], claim)]
     chosen: dict[int, _Draft] = {}
     for swapped in (False, True):
         these = [draft for draft in drafts if draft.swapped is swapped]
         for rating in (claim.bound, claim.excess):
             one = np.array([draft.one for draft in these])
             two = np.array([draft.two for draft in these])
-            for i in np.argsort(-rating(one, two, len(first)), kind="stable")[:SHORTLIST]:
+            for i in np.argsort(-rating(one, two, min(len(first), CUT)), kind="stable")[:SHORTLIST]:
                 chosen[id(these[i])] = these[i]
     sets = [d for keys in fingerprints(pooled) for d in _key_sets(keys, first, second, claim)]
     return [*chosen.values(), *sets]
