@@ -146,8 +146,10 @@ def fork():
 def seeds():
     answers = [tools.sum(np.array([x, 0.5]), bounds=UNIT, random_state=7) for x in UNIT]
     gap = float(answers[1] - answers[0])
-    shown = f"two answers under random_state=7 differ by {gap:g}, as the rows do; no warning"
-    return failed(shown) if abs(gap - 1) < 1e-9 else passed(f"they differ by {gap:g}")
+    shown = f"two answers under random_state=7 differ by {gap:.3g}, and the rows by 1"
+    if abs(gap - 1) > 1e-9:
+        return passed(shown)
+    return left(f"{shown}; documented as deterministic, and nothing warns or marks the answer")
 
 
 @attack(16)

@@ -6,6 +6,7 @@ Add/remove one row, so a replaced row is two steps, unless `relation="replace"` 
 import math
 import os
 import random
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -194,14 +195,21 @@ def threads():
 def copies():
     folder = Path(tempfile.mkdtemp())
 
-    def on_file():
-        return hm.open({"x": [1.0]}, budget=1, ledger=folder / f"{len(os.listdir(folder))}.ledger")
+    def on_file(name="one", place=folder):
+        return hm.open({"x": [1.0]}, budget=1, ledger=place / f"{name}.ledger")
 
     memory = judge.copied(lambda: hm.open({"x": [1.0]}, budget=1), spend)
-    shared = judge.copied(on_file, spend)["fork"]
-    shown = f"{judge.times(memory)}; {shared} by fork with a ledger file. A ledger file that is "
-    shown += "put back from a copy can be spent again: a release's head shows it, nothing stops it"
-    return failed(shown) if max(memory.values(), default=0) > 1 or shared > 1 else passed(shown)
+    shared = judge.forked_spends(on_file(), spend)
+    on_file("two").close()
+    twin = Path(shutil.copytree(folder, f"{folder}-copy"))
+    places = (folder, twin)
+    twice = sum(judge.tried(lambda p=p: spend(on_file("two", p))) is None for p in places)
+    found = memory | {"fork with a ledger file": shared}
+    shown = f"{judge.times(found)}; {twice} by a copied ledger file, as documented: a release's "
+    shown += "head exposes a ledger that was put back, and nothing stops it"
+    if max(found.values()) > 1:
+        return failed(shown)
+    return judge.left(shown) if twice > 1 else passed(shown)
 
 
 @attack(19)

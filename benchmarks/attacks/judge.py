@@ -172,14 +172,18 @@ def raced(
     return failed(shown) if overspent else passed(shown)
 
 
-def copied(make: Callable[[], object], spend: Callable[[object], object]) -> dict[str, int]:
-    """Class 18: how often one budget is spent, after a fork and by copies in one process."""
-    holder, found = make(), {}
+def forked_spends(holder: object, spend: Callable[[object], object]) -> int:
+    """How often one budget is spent by a child and its parent."""
     child = os.fork()
     if child == 0:
         os._exit(0 if tried(lambda: spend(holder)) is None else 1)
     spent = os.waitpid(child, 0)[1] == 0
-    found["fork"] = spent + (tried(lambda: spend(holder)) is None)
+    return spent + (tried(lambda: spend(holder)) is None)
+
+
+def copied(make: Callable[[], object], spend: Callable[[object], object]) -> dict[str, int]:
+    """Class 18: how often one budget is spent, after a fork and by copies in one process."""
+    found = {"fork": forked_spends(make(), spend)}
     for way in (copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))):
         holder, others = make(), []
         if tried(lambda way=way, h=holder, o=others: o.append(way(h))) is None:
