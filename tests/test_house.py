@@ -59,9 +59,13 @@ def test_the_noise_room_draws_from_the_cipher_and_the_operating_system_alone():
 
 
 def test_rows_are_tallied_in_the_room_behind_the_door_alone():
-    callers = {str(place) for place, tree in trees() if "tally" in called_methods(tree)}
+    """A request is answered in the room alone; a request alone knows the method that answers it."""
     simulated = {"audit/exact/tables.py"}  # the auditor's own tables: no row is anybody's
-    assert callers - simulated == {"room.py"}, callers
+    answered = {str(place) for place, tree in trees() if "answered_by" in called_methods(tree)}
+    assert answered == {"room.py"}, answered
+    methods = {"tally", "grid_counts", "found_keys", "points"}
+    called = {str(place) for place, tree in trees() if methods & set(called_methods(tree))}
+    assert called - simulated == {"plan/tally.py", "plan/requests.py"}, called
 
 
 def test_the_ledger_is_charged_at_the_door_alone():

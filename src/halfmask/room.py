@@ -7,69 +7,66 @@ from typing import Any, TypeVar
 
 from halfmask.errors import LedgerError, ReleaseFailed
 from halfmask.noise import Words
-from halfmask.plan import Tally
+from halfmask.plan import Request
 from halfmask.privacy import Cost, PrivacyUnit, Purse, Receipt, Relation
-from halfmask.queries import Estimate, Prepared
+from halfmask.queries import Estimate, Measurement, Record, Scalar
 from halfmask.release import Provenance
 from halfmask.sources import Source
 
 __all__ = ["Replay", "Room", "recorded", "replayed"]
 
 E = TypeVar("E", bound=Estimate)
-Exact = tuple[tuple[int, ...], ...]
+A = TypeVar("A")
 
 
 @dataclass(frozen=True)
 class Room:
     """Takes each price from the purse, has exact integers computed, and adds the noise.
 
-    tape: the noisy integers of each measurement, in order: what left the rows, and all that did.
+    tape: the records of each measurement, in order: what left the rows, and all that did.
     """
 
     source: Source = field(repr=False)
     words: Words = field(repr=False)
     purse: Purse
     laws: list[str] = field(default_factory=list)
-    tape: list[list[tuple[int, ...]]] = field(default_factory=list)
-    known: dict[Tally, Exact] = field(default_factory=dict, repr=False)
+    tape: list[list[Record]] = field(default_factory=list)
+    known: dict[Request[Any], Any] = field(default_factory=dict, repr=False)
 
-    def measure(self, prepared: Prepared[E]) -> tuple[E, ...]:
+    def measure(self, measurement: Measurement[E]) -> tuple[E, ...]:
         """Answer one measurement of an ask; one estimate a public key."""
-        if not prepared.is_public:
-            self.purse.spend(prepared.cost)
-        tally = prepared.tally
-        if tally not in self.known:  # later parts of one ask often need the same exact sums
-            self.known[tally] = self._tally(tally)
-        outputs = prepared.vectors(self.known[tally])
-        self.laws.extend(output.mechanism.law_in(output.step) for output, _ in outputs)
-        noisy = [output.mechanism.release(vector, self.words) for output, vector in outputs]
-        self.tape.append(noisy)
-        return tuple(o.read(numbers) for (o, _), numbers in zip(outputs, noisy, strict=True))
+        if not measurement.is_public:
+            self.purse.spend(measurement.cost)
+        request = measurement.request
+        if request not in self.known:  # later parts of one ask often need the same exact sums
+            self.known[request] = self._exact(request)
+        self.laws.extend(measurement.laws)
+        records = measurement.release(self.known[request], self.words)
+        self.tape.append(records)
+        return measurement.read(records)
 
-    def _tally(self, tally: Tally) -> Exact:
-        exact = None
+    def _exact(self, request: Request[A]) -> A:
+        exact: list[A] = []
         with suppress(Exception):
-            exact = self.source.tally(tally)
+            exact.append(request.answered_by(self.source))
         # Raised outside of the handler: no context, so no traceback that could show a row.
-        if exact is None:
+        if not exact:
             raise ReleaseFailed(
                 "the table could not be read after the price was charged; the charge stays, and "
                 "why is not shown, since it may depend on the rows"
             )
-        return exact
+        return exact[0]
 
 
 @dataclass(frozen=True)
 class Replay:
-    """Reads recorded noisy integers again: post-processing of what was already released."""
+    """Reads recorded answers again: post-processing of what was already released."""
 
-    tape: list[list[tuple[int, ...]]]
+    tape: list[list[Record]]
 
-    def measure(self, prepared: Prepared[E]) -> tuple[E, ...]:
+    def measure(self, measurement: Measurement[E]) -> tuple[E, ...]:
         """Answer as the first time."""
-        noisy = self.tape.pop(0)
-        outputs = prepared.outputs * (len(noisy) if len(prepared.outputs) == 1 else 1)
-        return tuple(o.read(numbers) for o, numbers in zip(outputs, noisy, strict=True))
+        return measurement.read(self.tape.pop(0))
 
 
 def recorded(room: Room, provenance: Provenance) -> str:
@@ -80,7 +77,7 @@ def recorded(room: Room, provenance: Provenance) -> str:
     made["cost"] = provenance.cost.to_dict()
     made["mechanism"] = list(provenance.mechanism)
     made["asked"] = list(provenance.asked)
-    tape = [[[str(number) for number in vector] for vector in noisy] for noisy in room.tape]
+    tape = [[[_written(item) for item in record] for record in records] for records in room.tape]
     return json.dumps({"tape": tape, "made": made}, ensure_ascii=False)
 
 
@@ -88,7 +85,7 @@ def replayed(receipt: Receipt) -> tuple[Replay, Provenance]:
     """Read what `recorded` wrote."""
     try:
         answer: dict[str, Any] = json.loads(receipt.answer or "")
-        tape = [[tuple(map(int, vector)) for vector in noisy] for noisy in answer["tape"]]
+        tape = [[tuple(map(_read, record)) for record in records] for records in answer["tape"]]
         made = answer["made"]
         column, rows, groups, relation = made["unit"]
         provenance = Provenance(
@@ -103,6 +100,20 @@ def replayed(receipt: Receipt) -> tuple[Replay, Provenance]:
             "ledger: the stored answer of this request is not of this version; use a new request_id"
         ) from None
     return Replay(tape), provenance
+
+
+def _written(item: Scalar) -> object:
+    """Write integers as text, since JSON's may be cut to doubles, and text in a list."""
+    if isinstance(item, str):
+        return [item]
+    return item if item is None or isinstance(item, bool) else str(item)
+
+
+def _read(item: Any) -> Scalar:
+    if isinstance(item, list):
+        (text,) = item
+        return str(text)
+    return int(item) if isinstance(item, str) else item
 
 
 _PLAIN = ("where", "seeded", "time", "version", "ledger_entry", "ledger_head")

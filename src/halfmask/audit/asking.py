@@ -79,9 +79,14 @@ class Asking:
 
     def _once(self, exact: Exact) -> list[int]:
         nowhere = _Nowhere(self.ask.setting.schema)
-        room = Room(nowhere, secure_words(), Purse(self.ask.price), known=dict(exact))
+        room = Room(
+            nowhere,
+            secure_words(),
+            Purse(self.ask.price),
+            known={asked: exact[asked] for asked in exact},
+        )
         self.ask.asked.run(self.ask.setting, self.ask.price, room.measure)
-        return [number for noisy in room.tape for vector in noisy for number in vector]
+        return [int(item or 0) for records in room.tape for record in records for item in record]
 
 
 class _Nowhere:

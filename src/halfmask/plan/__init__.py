@@ -3,6 +3,7 @@
 - `Schema`, `Column`, `Kind`: the public names and kinds of columns
 - `col`, `where`, `Predicate`: public row filters, built or parsed
 - `Tally`: what is summed: `OnGrid` values, `Features`, `Keys` and `Bins`, `UnitBound`
+- `GridCounts`, `FoundKeys`, `Points`: what is asked by what the rows themselves hold
 - `reading`, `Reading`, `instant`: how a cell is read beside a literal
 """
 
@@ -18,6 +19,7 @@ from halfmask.plan.predicates import (
     Predicate,
 )
 from halfmask.plan.reading import Reading, Scalar, instant, reading, scalar
+from halfmask.plan.requests import FoundKeys, GridCounts, Points, Request
 from halfmask.plan.schema import Column, Kind, Schema
 from halfmask.plan.tally import Bins, Features, Groups, Keys, OnGrid, Tally, UnitBound
 from halfmask.plan.where import where
@@ -30,6 +32,8 @@ __all__ = [
     "Comparison",
     "Everything",
     "Features",
+    "FoundKeys",
+    "GridCounts",
     "Groups",
     "Keys",
     "Kind",
@@ -37,8 +41,10 @@ __all__ = [
     "Not",
     "OnGrid",
     "Or",
+    "Points",
     "Predicate",
     "Reading",
+    "Request",
     "Scalar",
     "Schema",
     "Tally",

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import isnan, prod
+from typing import Any
 
 from halfmask.errors import InvalidQuery, shown
 from halfmask.plan.predicates import Everything, Predicate
@@ -243,6 +244,10 @@ class Tally:
         self.where.check(schema)
         if self.unit is not None:
             schema.column(self.unit.column)
+
+    def answered_by(self, source: Any) -> Any:
+        """Return the source's `tally`; called behind the door alone."""
+        return source.tally(self)
 
     def _columns(self) -> Iterator[str]:
         if self.unit is not None:

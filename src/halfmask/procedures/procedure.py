@@ -3,7 +3,7 @@
 from typing import Protocol, TypeVar, runtime_checkable
 
 from halfmask.privacy import Cost
-from halfmask.queries import Estimate, Expected, Prepared, Setting
+from halfmask.queries import Estimate, Expected, Measurement, Setting
 
 __all__ = ["Measure", "Procedure"]
 
@@ -13,8 +13,8 @@ E = TypeVar("E", bound=Estimate)
 class Measure(Protocol):
     """Spends a part of the procedure's purse, then answers: one estimate a public key."""
 
-    def __call__(self, prepared: Prepared[E]) -> tuple[E, ...]:
-        """Charge `prepared.cost` to the purse and answer; BudgetExhausted if it is not there."""
+    def __call__(self, measurement: Measurement[E], /) -> tuple[E, ...]:
+        """Charge `measurement.cost` to the purse and answer; BudgetExhausted if it is not there."""
         ...
 
 

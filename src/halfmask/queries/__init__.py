@@ -14,10 +14,12 @@ tails        the tail of a sum of noises, for those intervals
 """
 
 from halfmask.queries.count import Count, CountDistinct
+from halfmask.queries.estimate import Estimate
 from halfmask.queries.grid import Bounds, written
 from halfmask.queries.histogram import Histogram
+from halfmask.queries.measurement import Measurement, Record, Scalar
 from halfmask.queries.moments import Moments, MomentSums, term
-from halfmask.queries.prepared import Estimate, Expected, Number, Output, Prepared, Query
+from halfmask.queries.prepared import Expected, Number, Output, Prepared, Query
 from halfmask.queries.pricing import mechanism_for, price_of
 from halfmask.queries.ratio import Linear, Ratio, Term
 from halfmask.queries.setting import Reach, Setting
@@ -33,6 +35,7 @@ __all__ = [
     "Expected",
     "Histogram",
     "Linear",
+    "Measurement",
     "MomentSums",
     "Moments",
     "Number",
@@ -41,6 +44,8 @@ __all__ = [
     "Query",
     "Ratio",
     "Reach",
+    "Record",
+    "Scalar",
     "Setting",
     "Spread",
     "StandardDeviation",

@@ -3,14 +3,17 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Generic, Protocol, TypeVar, runtime_checkable
+from typing import Generic, Protocol, TypeVar, runtime_checkable
 
 from halfmask.mechanisms import Additive
+from halfmask.noise import Words
 from halfmask.plan import Tally
 from halfmask.privacy import Cost
+from halfmask.queries.estimate import Estimate
+from halfmask.queries.measurement import Measurement, Record
 from halfmask.queries.setting import Setting
 
-__all__ = ["Estimate", "Expected", "Number", "Output", "Prepared", "Query"]
+__all__ = ["Expected", "Number", "Output", "Prepared", "Query"]
 
 Number = int | float
 
@@ -23,22 +26,6 @@ class Expected:
     bias: float
     interval_width: float
     assuming: str = ""
-
-
-class Estimate(Protocol):
-    """Noisy integers, read as an answer. Reading is post-processing: it costs nothing."""
-
-    post_processing: ClassVar[tuple[str, ...]]
-    """What was done to the noisy numbers, beyond a change of units."""
-
-    @property
-    def value(self) -> object:
-        """The number, or a tuple of numbers."""
-        ...
-
-    def interval(self, confidence: float = 0.95) -> object:
-        """Where the exact answer on the bounded data lies, with at least this confidence."""
-        ...
 
 
 E = TypeVar("E", bound=Estimate, covariant=True)
@@ -87,6 +74,16 @@ class Prepared(Generic[E]):
         return first
 
     @property
+    def request(self) -> Tally:
+        """What is asked of the rows."""
+        return self.tally
+
+    @property
+    def laws(self) -> tuple[str, ...]:
+        """The laws of the noise, in words, each once."""
+        return tuple(dict.fromkeys(o.mechanism.law_in(o.step) for o in self.outputs))
+
+    @property
     def is_public(self) -> bool:
         """Tell whether no unit can change the answer: then it costs nothing."""
         return all(output.mechanism.scale == 0 for output in self.outputs)
@@ -96,8 +93,21 @@ class Prepared(Generic[E]):
         flat = [number for cell in exact for number in cell]
         size = self.cells * len(self.tally.features)
         groups = [flat[at : at + size] for at in range(0, len(flat), size)]
-        outputs = self.outputs * len(groups) if len(self.outputs) == 1 else self.outputs
+        outputs = self._outputs(len(groups))
         return [(o, o.combined(group)) for o, group in zip(outputs, groups, strict=True)]
+
+    def release(self, exact: Sequence[Sequence[int]], words: Words | None) -> list[Record]:
+        """Add the noise: one vector of noisy integers a public key."""
+        return [output.mechanism.release(v, words) for output, v in self.vectors(exact)]
+
+    def read(self, records: Sequence[Record]) -> tuple[E, ...]:
+        """Read the noisy integers of each key."""
+        numbers = (tuple(int(n or 0) for n in record) for record in records)
+        outputs = self._outputs(len(records))
+        return tuple(o.read(vector) for o, vector in zip(outputs, numbers, strict=True))
+
+    def _outputs(self, groups: int) -> tuple[Output[E], ...]:
+        return self.outputs * (groups if len(self.outputs) == 1 else 1)
 
 
 @runtime_checkable
@@ -108,7 +118,7 @@ class Query(Protocol):
         """Refuse what the schema or the unit already shows to be wrong."""
         ...
 
-    def prepare(self, setting: Setting, price: Cost) -> Prepared[Estimate]:
+    def prepare(self, setting: Setting, price: Cost) -> Measurement[Estimate]:
         """Fix the tally and the noise from public facts: no row is read."""
         ...
 

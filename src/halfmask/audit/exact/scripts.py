@@ -15,7 +15,7 @@ from halfmask.errors import BudgetExhausted, InvalidQuery
 from halfmask.plan import Tally
 from halfmask.privacy import Cost, Purse
 from halfmask.procedures import Together
-from halfmask.queries import Estimate, Output, Prepared, Setting
+from halfmask.queries import Estimate, Measurement, Output, Prepared, Setting
 
 __all__ = ["Script", "scripts"]
 
@@ -123,8 +123,13 @@ def _script(asked: Together, setting: Setting, price: Cost, frozen: _Frozen) -> 
     measurements: list[Prepared[Estimate]] = []
     purse, overspent = Purse(price), False
 
-    def measure(prepared: Prepared[E]) -> tuple[E, ...]:
+    def measure(prepared: Measurement[E]) -> tuple[E, ...]:
         nonlocal overspent
+        if not isinstance(prepared, Prepared):
+            raise InvalidQuery(
+                "verify: an answer that is chosen, not summed, cannot be enumerated here; attack "
+                "it by samples with halfmask.audit.audit"
+            )
         measurements.append(prepared)
         try:
             if not prepared.is_public:
