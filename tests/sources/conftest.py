@@ -8,10 +8,13 @@ import re
 from collections import defaultdict
 from datetime import datetime
 from fractions import Fraction
+from types import SimpleNamespace
 
 import pytest
+from source_tables import KINDS, csv_of, nasty_rows, sources_of
 
 from halfmask.plan import Among, And, Bins, Comparison, Everything, Missing, Not, Or
+from halfmask.sources import open_source
 
 OPERATORS = {
     "==": operator.eq,
@@ -177,3 +180,31 @@ def scaled(vector, norm, length):
 @pytest.fixture(scope="session")
 def twin():
     return naive_tally
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return nasty_rows()
+
+
+@pytest.fixture(scope="module")
+def sources(rows, tmp_path_factory):
+    opened = sources_of(rows, tmp_path_factory.mktemp("sources"))
+    yield opened
+    for source in opened.values():
+        source.close()
+
+
+@pytest.fixture(scope="module")
+def csv_source(rows, tmp_path_factory):
+    with_csv = open_source(csv_of(rows, tmp_path_factory.mktemp("csv") / "rows.csv"), KINDS)
+    yield with_csv
+    with_csv.close()
+
+
+@pytest.fixture(scope="session")
+def twins():
+    """The parts of the exact twin, for requests of other shapes."""
+    return SimpleNamespace(
+        holds=holds, moments=moments, group_of=group_of, digest=digest, total=total
+    )

@@ -4,6 +4,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from halfmask.audit.neighbours import Pair
 from halfmask.audit.samples import draw
 from halfmask.audit.verdict import Audit
 from halfmask.noise import secure_words
-from halfmask.plan import Schema, Tally
+from halfmask.plan import Request, Schema, Tally
 from halfmask.privacy import Approximate, Pure, Purse
 from halfmask.room import Room
 
@@ -95,9 +96,10 @@ class _Nowhere:
     def __init__(self, schema: Schema) -> None:
         self.schema, self.name = schema, "nowhere"
 
-    def tally(self, tally: Tally) -> tuple[tuple[int, ...], ...]:
-        """Fail: there are no rows."""
+    def _fail(self, request: Request[Any]) -> Any:
         raise LookupError
+
+    tally = grid_counts = found_keys = points = _fail
 
     def close(self) -> None:
         """Nothing is held."""

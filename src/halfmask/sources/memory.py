@@ -1,12 +1,16 @@
 """Vectors and Arrow tables as tables of the engine."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from halfmask.errors import SourceError
-from halfmask.plan import Kind, Schema
+from halfmask.plan import Kind, Points, Schema
 from halfmask.sources.arrow import readable
 from halfmask.sources.columns import NULL, canonical, declared, kinds_of
+from halfmask.sources.direct import DirectPoints
 from halfmask.sources.engine import Engine, memory_engine
 from halfmask.sources.frames import Vectors
 from halfmask.sources.sql import DUCKDB
@@ -44,7 +48,10 @@ def table_of_vectors(
     kinds: dict[str, Kind] = {column: vector.kind for column, vector in vectors.items()}
     types = dict(engine.types(table, failure))
     columns = {column: (cells[column], types[f"d{i}"]) for i, column in enumerate(vectors)}
-    return _table(name, declared(kinds, schema), columns, table, engine)
+    public = declared(kinds, schema)
+    if table == "held":
+        return _table(name, public, columns, table, engine)
+    return _table(name, public, columns, table, engine, DirectPoints(vectors, public))
 
 
 def table_of_arrow(
@@ -88,9 +95,10 @@ def _table(
     columns: Mapping[str, tuple[str, str]],
     table: str,
     engine: Engine,
+    direct: Callable[[Points], NDArray[np.int64] | None] = lambda points: None,
 ) -> Table:
     physical = {}
     for column in schema:
         cell, engine_type = columns[column.name]
         physical[column.name] = canonical(column.name, column.kind, engine_type, cell, DUCKDB)
-    return Table(name, schema, physical, table, engine)
+    return Table(name, schema, physical, table, engine, direct=direct)

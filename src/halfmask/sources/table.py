@@ -1,12 +1,15 @@
-"""A table behind an engine: the one class that runs tallies."""
+"""A table behind an engine: the one class that answers requests."""
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from halfmask.errors import ReleaseFailed
-from halfmask.plan import Schema, Tally
+from halfmask.plan import FoundKeys, GridCounts, Points, Request, Schema, Tally
 from halfmask.sources.engine import Engine
-from halfmask.sources.sql import DUCKDB, Cells, emit
+from halfmask.sources.sql import DUCKDB, Cells, emit, emit_cells, emit_keys, emit_points
 
 __all__ = ["FAILED", "Source", "Table"]
 
@@ -16,14 +19,30 @@ FAILED = (
 )
 
 
+Key = str | int | bool | None
+Int64s = NDArray[np.int64]
+
+
 class Source(Protocol):
-    """Rows that answer tallies with exact integers, and nothing else."""
+    """Rows that answer requests with exact integers, and nothing else."""
 
     schema: Schema
     name: str
 
     def tally(self, tally: Tally) -> tuple[tuple[int, ...], ...]:
         """Return (groups, features) integers, groups in the product order of the tally."""
+        ...
+
+    def grid_counts(self, counts: GridCounts) -> tuple[tuple[Int64s, Int64s], ...]:
+        """Return (cells, weights) for each group, the cells rising; see `GridCounts`."""
+        ...
+
+    def found_keys(self, found: FoundKeys) -> tuple[tuple[Key, tuple[int, ...]], ...]:
+        """Return (key, features) in the order of the keys; see `FoundKeys`."""
+        ...
+
+    def points(self, points: Points) -> Int64s:
+        """Return an (n, d) array, its rows in no meaningful order; see `Points`."""
         ...
 
     def close(self) -> None:
@@ -35,6 +54,7 @@ class Table:
     """A table in DuckDB.
 
     physical: an expression of the canonical type of its kind for each column name.
+    direct: answers for points without the engine; None where it cannot.
     """
 
     def __init__(
@@ -45,6 +65,7 @@ class Table:
         table: str,
         engine: Engine,
         digest: Callable[[], str | None] = lambda: None,
+        direct: Callable[[Points], Int64s | None] = lambda points: None,
     ) -> None:
         self.name = name
         self.schema = schema
@@ -52,6 +73,7 @@ class Table:
         self._table = table
         self._engine = engine
         self._digest = digest
+        self._direct = direct
 
     def __repr__(self) -> str:
         return f"<source {self.name!r}: {', '.join(self.schema.names)}>"
@@ -62,13 +84,49 @@ class Table:
         InvalidQuery if the schema cannot serve it; ReleaseFailed, without a reason, if the engine
         fails (a broken file, a full disk).
         """
-        tally.check(self.schema)
-        self._digest()  # a file that is copied before its rows are read is copied now
-        emission = emit(tally, Cells(self.schema, self._physical, DUCKDB), self._table)
+        emission = emit(tally, self._cells(tally), self._table)
         answer = [(0,) * len(tally.features)] * tally.size
         for group, *sums in self._engine.rows(emission.sql, ReleaseFailed(FAILED)):
             answer[group] = emission.features(tally, sums)
         return tuple(answer)
+
+    def grid_counts(self, counts: GridCounts) -> tuple[tuple[Int64s, Int64s], ...]:
+        """Return (cells, weights) for each group, the cells rising; errors as in `tally`."""
+        sql = emit_cells(counts, self._cells(counts), self._table)
+        found = self._engine.columns(sql, ReleaseFailed(FAILED))
+        groups, cells, weights = (np.asarray(found[name]) for name in "gvw")
+        order = np.lexsort((cells, groups)) if counts.groups else np.argsort(cells)
+        groups, cells, weights = groups[order], cells[order], weights[order]
+        ends = np.searchsorted(groups, np.arange(counts.tally.size + 1))
+        return tuple(
+            (cells[start:stop], weights[start:stop])
+            for start, stop in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)
+        )
+
+    def found_keys(self, found: FoundKeys) -> tuple[tuple[Key, tuple[int, ...]], ...]:
+        """Return (key, features) in the order of the keys; errors as in `tally`."""
+        emission = emit_keys(found, self._cells(found), self._table)
+        answer = self._engine.rows(emission.sql, ReleaseFailed(FAILED))
+        return tuple((key, emission.features(found.tally, sums)) for key, *sums in answer)
+
+    def points(self, points: Points) -> Int64s:
+        """Return an (n, d) array in column order; errors as in `tally`."""
+        cells = self._cells(points)
+        direct = self._direct(points)
+        if direct is not None:
+            return direct
+        sql = emit_points(points, cells, self._table)
+        columns = self._engine.columns(sql, ReleaseFailed(FAILED))
+        answer = np.empty((points.size, len(columns["v0"])), np.int64)
+        for i, row in enumerate(answer):
+            row[:] = columns.pop(f"v{i}")  # each is let go of at once: half of the memory
+        return answer.T
+
+    def _cells(self, request: Request[Any]) -> Cells:
+        """Check a request against the schema, and have the rows ready to be read."""
+        request.check(self.schema)
+        self._digest()  # a file that is copied before its rows are read is copied now
+        return Cells(self.schema, self._physical, DUCKDB)
 
     @property
     def digest(self) -> str | None:

@@ -9,10 +9,12 @@ because a unit's choice depends on nothing but the unit's own content; a salt on
 choice even.
 """
 
-from halfmask.plan import Tally, UnitBound
+from dataclasses import dataclass
+
+from halfmask.plan import UnitBound
 from halfmask.sources.sql.dialect import Dialect
 
-__all__ = ["bounded"]
+__all__ = ["Shape", "bounded"]
 
 _ROWS_PER_UNIT = 40
 """log2 of the rows that one unit can have: a million million."""
@@ -21,31 +23,61 @@ _DOUBLE = 48
 """log2 of the largest norm whose quotient a double gives to within a quarter (2^-50 of it)."""
 
 
-def bounded(
-    sums: str, features: int, tally: Tally, bound: UnitBound, dialect: Dialect, salt: str
-) -> str:
+@dataclass(frozen=True)
+class Shape:
+    """What the unbounded sums of units are sums over.
+
+    reach: the largest L1 norm of the features of one row.
+    picks: whether a unit must choose among its groups.
+    shared: the columns over whose rows the norm holds together; empty: each row on its own.
+    group: the column that a unit's groups are told apart by; hashed: what is hashed of it.
+    cells: further columns within a group.
+    grouped: False where there is one group only, g = 0.
+    """
+
+    features: int
+    reach: int
+    picks: bool
+    shared: str = ""
+    group: str = "g"
+    hashed: str = "g"
+    cells: tuple[str, ...] = ()
+    grouped: bool = True
+
+    @property
+    def names(self) -> list[str]:
+        """The columns of the features."""
+        return [f"f{i}" for i in range(self.features)]
+
+    @property
+    def kept(self) -> list[str]:
+        """The columns that a bounded row shows."""
+        return [self.group, *self.cells]
+
+
+def bounded(sums: str, shape: Shape, bound: UnitBound, dialect: Dialect, salt: str) -> str:
     """Write the query (g, f0, f1, ...) of bounded sums, given the unbounded (u, g, f0, ...)."""
-    names = [f"f{i}" for i in range(features)]
-    if bound.groups is not None and bound.groups < tally.size:
-        sums = _picked(sums, names, bound.groups, salt, dialect)
-    shared = bound.groups is None and tally.size > 1
-    if features == 1 and not shared:
-        scaled = f"SELECT g, {_clamped('f0', bound.norm, dialect)} AS f0 FROM ({sums}) b"
+    names, kept = shape.names, ", ".join(shape.kept)
+    if shape.picks and bound.groups is not None:
+        sums = _picked(sums, shape, bound.groups, salt, dialect)
+    if shape.features == 1 and not shape.shared:
+        scaled = f"SELECT {kept}, {_clamped('f0', bound.norm, dialect)} AS f0 FROM ({sums}) b"
     else:
-        scaled = _scaled(sums, names, bound.norm, tally.reach, shared, dialect)
+        scaled = _scaled(sums, shape, bound.norm, dialect)
     listed = ", ".join(f"{dialect.total.format(name)} AS {name}" for name in names)
-    if not tally.groups:
+    if not shape.grouped:
         return f"SELECT 0 AS g, {listed} FROM ({scaled}) e"
-    return f"SELECT g, {listed} FROM ({scaled}) e GROUP BY g"
+    return f"SELECT {kept}, {listed} FROM ({scaled}) e GROUP BY {kept}"
 
 
-def _picked(sums: str, names: list[str], most: int, salt: str, dialect: Dialect) -> str:
-    text = dialect.text
-    parts = [dialect.string(salt), dialect.cast("u", text), dialect.cast("g", text)]
-    hashed = dialect.digest.format(" || '|' || ".join(parts))
-    digest = f"SUBSTR({hashed}, 1, 12)"
-    rank = f"ROW_NUMBER() OVER (PARTITION BY u ORDER BY {digest}, g)"
-    listed = ", ".join(["u", "g", *names])
+def _picked(sums: str, shape: Shape, most: int, salt: str, dialect: Dialect) -> str:
+    """Keep `most` groups of each unit, with all of their cells."""
+    parts = [dialect.string(salt), *(dialect.cast(c, dialect.text) for c in ("u", shape.hashed))]
+    written = " || '|' || ".join(parts)
+    digest = f"SUBSTR({dialect.digest.format(written)}, 1, 12)"
+    function = "DENSE_RANK" if shape.cells else "ROW_NUMBER"
+    rank = f"{function}() OVER (PARTITION BY u ORDER BY {digest}, {shape.group})"
+    listed = ", ".join(["u", *shape.kept, *shape.names])
     ranked = f"SELECT {listed}, {rank} AS m FROM ({sums}) a"
     return f"SELECT {listed} FROM ({ranked}) b WHERE m <= {most}"
 
@@ -55,41 +87,42 @@ def _clamped(name: str, norm: int, dialect: Dialect) -> str:
     return f"CASE WHEN {name} > {high} THEN {high} WHEN {name} < {low} THEN {low} ELSE {name} END"
 
 
-def _scaled(
-    sums: str, names: list[str], norm: int, reach: int, shared: bool, dialect: Dialect
-) -> str:
+def _scaled(sums: str, shape: Shape, norm: int, dialect: Dialect) -> str:
     """Write f * norm / t rounded towards zero, where t is the unit's norm.
 
     Units inside the bound carry nulls through the division: it costs them nothing, and divides
     by no zero.
     """
+    names = shape.names
     total = " + ".join(f"ABS({name})" for name in names)
-    kept = ["g", *names]
-    if shared:
-        lengths = f"SELECT u, {dialect.total.format(total)} AS t FROM a GROUP BY u"
-        joined = f"SELECT a.*, b.t FROM a JOIN ({lengths}) b ON a.u = b.u"
+    kept = [*shape.kept, *names]
+    if shape.shared:
+        over = shape.shared
+        lengths = f"SELECT {over}, {dialect.total.format(total)} AS t FROM a GROUP BY {over}"
+        joined = f"SELECT a.*, b.t FROM a JOIN ({lengths}) b USING ({over})"
         query = f"WITH a AS MATERIALIZED ({sums}) {joined}"
     else:
         query = f"SELECT {', '.join(kept)}, {total} AS t FROM ({sums}) b"
     query = _with(query, kept, {"t": f"CASE WHEN t > {norm} THEN t END"})
-    room = 125 - _ROWS_PER_UNIT - reach.bit_length()
+    room = 125 - _ROWS_PER_UNIT - shape.reach.bit_length()
     if norm.bit_length() <= min(_DOUBLE, room):
-        return _quick(query, names, norm, dialect)
+        return _quick(query, shape, norm, dialect)
     for place, digit in enumerate(_digits(norm, room)):
-        query = _divided(query, names, digit, 2**room if place else 0, dialect)
-    return _with(query, ["g"], {f: f"CASE WHEN t IS NULL THEN {f} ELSE q{f} END" for f in names})
+        query = _divided(query, shape, digit, 2**room if place else 0, dialect)
+    whole = {f: f"CASE WHEN t IS NULL THEN {f} ELSE q{f} END" for f in names}
+    return _with(query, shape.kept, whole)
 
 
-def _quick(query: str, names: list[str], norm: int, dialect: Dialect) -> str:
+def _quick(query: str, shape: Shape, norm: int, dialect: Dialect) -> str:
     """Guess the quotient in doubles, and correct it by exact integers.
 
     The ratio has five roundings, so for a norm of at most 2^48 it is off by less than a quarter;
     rounded to r it is off by less than one. So the quotient is r, or one nearer to zero where
     |r| * t passes |f| * norm.
     """
-    kept = ["g", "t", *names]
+    kept = [*shape.kept, "t", *shape.names]
     ratios = {}
-    for f in names:
+    for f in shape.names:
         product = f"{dialect.cast(f, dialect.double)} * {dialect.number(float(norm))}"
         ratio = f"ROUND({product} / {dialect.cast('t', dialect.double)})"
         ratios[f"r{f}"] = dialect.cast(ratio, dialect.integer)
@@ -97,9 +130,9 @@ def _quick(query: str, names: list[str], norm: int, dialect: Dialect) -> str:
     quotients = {
         f: f"CASE WHEN t IS NULL THEN {f} WHEN ABS(r{f}) * t <= ABS({f}) * {norm} THEN r{f} "
         f"WHEN r{f} < 0 THEN r{f} + 1 ELSE r{f} - 1 END"
-        for f in names
+        for f in shape.names
     }
-    return _with(query, ["g"], quotients)
+    return _with(query, shape.kept, quotients)
 
 
 def _digits(norm: int, width: int) -> list[int]:
@@ -111,18 +144,19 @@ def _digits(norm: int, width: int) -> list[int]:
     return digits
 
 
-def _divided(query: str, names: list[str], digit: int, base: int, dialect: Dialect) -> str:
+def _divided(query: str, shape: Shape, digit: int, base: int, dialect: Dialect) -> str:
     """Long division by one more digit of a large norm, so short that no product passes 2^126.
 
     Quotient q and remainder r have the sign of f, as division rounds towards zero.
     """
-    kept = ["g", "t", *names, *(f"q{f}" for f in names if base)]
+    names, held = shape.names, [*shape.kept, "t", *shape.names]
+    kept = [*held, *(f"q{f}" for f in names if base)]
     rest = {f: f"r{f} * {base} + " if base else "" for f in names}
     quotient = {f: f"q{f} * {base} + " if base else "" for f in names}
     query = _with(query, kept, {f"m{f}": f"{rest[f]}{f} * {digit}" for f in names})
     divided = {f"q{f}": quotient[f] + dialect.divide.format(f"m{f}", "t") for f in names}
     remainder = {f"r{f}": dialect.remainder.format(f"m{f}", "t") for f in names}
-    return _with(query, ["g", "t", *names], divided | remainder)
+    return _with(query, held, divided | remainder)
 
 
 def _with(query: str, kept: list[str], added: dict[str, str]) -> str:

@@ -28,6 +28,7 @@ class Dialect:
     full_match: str
     attempt: str
     digest: str
+    join: str
     total: str
     divide: str
     remainder: str
@@ -93,6 +94,7 @@ DUCKDB = Dialect(
     full_match="regexp_full_match({0}, {1})",
     attempt="TRY_CAST({0} AS {1})",
     digest="md5({0})",
+    join="CONCAT_WS('|', {0})",
     total="SUM({0})",
     divide="({0} // {1})",
     remainder="({0} % {1})",

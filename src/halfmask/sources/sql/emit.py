@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from halfmask.plan import OnGrid, Tally, UnitBound
-from halfmask.sources.sql.bound import bounded
+from halfmask.sources.sql.bound import Shape, bounded
 from halfmask.sources.sql.cells import Cells
 from halfmask.sources.sql.dialect import Dialect
 from halfmask.sources.sql.filters import condition
 from halfmask.sources.sql.groups import indexed, key_columns
 
-__all__ = ["Emission", "emit"]
+__all__ = ["Emission", "emit", "moments_used", "on_grid", "row_sums", "unit_vectors"]
 
 _MOMENTS = ("n", "p", "s", "q")
 """Rows, values, sum of v, sum of v²: what the four coefficients of a feature multiply."""
@@ -45,10 +45,10 @@ class Emission:
 
 def emit(tally: Tally, cells: Cells, table: str, salt: str = "halfmask") -> Emission:
     """Write the query of a tally that has been checked against the schema."""
-    used = _used(tally)
+    used = moments_used(tally)
     listed = [f"{key} AS k{i}" for i, key in enumerate(key_columns(tally.groups, cells))]
     if set(used) & set("psq") and tally.value is not None:
-        listed.append(f"{_on_grid(tally.value, cells)} AS v")
+        listed.append(f"{on_grid(tally.value, cells)} AS v")
     if tally.unit is not None:
         listed.append(f"{cells.without_nan(tally.unit.column)} AS u")
     where = condition(tally.where, True, cells)
@@ -58,13 +58,14 @@ def emit(tally: Tally, cells: Cells, table: str, salt: str = "halfmask") -> Emis
     return Emission(_by_row(tally, rows, used, cells), used)
 
 
-def _used(tally: Tally) -> tuple[str, ...]:
+def moments_used(tally: Tally) -> tuple[str, ...]:
+    """Return the moments that the features need: of n, p, s, q."""
     columns = zip(*tally.features, strict=True)
     return tuple(m for m, column in zip(_MOMENTS, columns, strict=True) if any(column)) or ("n",)
 
 
-def _on_grid(value: OnGrid, cells: Cells) -> str:
-    """floor(clip(x) / step) - origin; null where x is missing.
+def on_grid(value: OnGrid, cells: Cells) -> str:
+    """Write floor(clip(x) / step) - origin; null where x is missing.
 
     Both bounds are whole steps, so clipping first is exact. x * 2^-k is exact too: for k <= 0
     nothing is lost; for k > 0, flooring first leaves the same floor and no denormal product.
@@ -96,10 +97,15 @@ def _moments(tally: Tally, used: Sequence[str], dialect: Dialect) -> dict[str, s
     return {moment: spelled[moment] for moment in used}
 
 
+def row_sums(tally: Tally, used: Sequence[str], dialect: Dialect) -> str:
+    """Write the list of the moments' sums, each under its name."""
+    moments = _moments(tally, used, dialect)
+    return ", ".join(f"{sql} AS {moment}" for moment, sql in moments.items())
+
+
 def _by_row(tally: Tally, rows: str, used: Sequence[str], cells: Cells) -> str:
     """Sum by what the rows show, and only then look for public groups: few rows are joined."""
-    moments = _moments(tally, used, cells.dialect)
-    listed = ", ".join(f"{sql} AS {moment}" for moment, sql in moments.items())
+    listed = row_sums(tally, used, cells.dialect)
     if not tally.groups:
         return f"SELECT 0 AS g, {listed} FROM ({rows}) t"
     keys = ", ".join(f"k{i}" for i in range(len(tally.groups)))
@@ -118,23 +124,34 @@ def _by_unit(
         rows = (
             f"SELECT * FROM ({indexed(tally.groups, cells, rows, carried)}) i WHERE g IS NOT NULL"
         )
-        keys = "u, g"
     else:
-        keys = "u"
-    moments = _moments(tally, used, dialect)
-    if bound.once:
-        moments = {"n": "1"}
+        rows = f"SELECT *, 0 AS g FROM ({rows}) t"
+    shape = Shape(
+        features=len(tally.features),
+        reach=tally.reach,
+        picks=bound.groups is not None and bound.groups < tally.size,
+        shared="u" if bound.groups is None and tally.size > 1 else "",
+        grouped=bool(tally.groups),
+    )
+    return bounded(
+        unit_vectors(tally, bound, rows, used, "g", dialect), shape, bound, dialect, salt
+    )
+
+
+def unit_vectors(
+    tally: Tally, bound: UnitBound, rows: str, used: Sequence[str], by: str, dialect: Dialect
+) -> str:
+    """Write the query (u, by, f0, f1, ...): the sums of each unit in each group, unbounded."""
+    moments = {"n": "1"} if bound.once else _moments(tally, used, dialect)
     listed = ", ".join(
         f"{dialect.cast(sql, dialect.wide) if m in 'np' else f'COALESCE({sql}, 0)'} AS {m}"
         for m, sql in moments.items()
     )
-    group = "g" if tally.groups else "0 AS g"
-    sums = f"SELECT u, {group}, {listed} FROM ({rows}) t WHERE u IS NOT NULL GROUP BY {keys}"
+    sums = f"SELECT u, {by}, {listed} FROM ({rows}) t WHERE u IS NOT NULL GROUP BY u, {by}"
     features = ", ".join(
         f"{_feature(feature, moments, dialect)} AS f{i}" for i, feature in enumerate(tally.features)
     )
-    vectors = f"SELECT u, g, {features} FROM ({sums}) s"
-    return bounded(vectors, len(tally.features), tally, bound, dialect, salt)
+    return f"SELECT u, {by}, {features} FROM ({sums}) s"
 
 
 def _feature(feature: Sequence[int], moments: dict[str, str], dialect: Dialect) -> str:
