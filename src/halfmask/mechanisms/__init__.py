@@ -5,6 +5,9 @@ DiscreteGaussian   noise for a vector of small L2 sensitivity, zCDP rho
 RoundedGaussian    the same in GDP mu, exactly; or for an (epsilon, delta)
 Exponential        one candidate by its score, pure epsilon (and epsilon²/8 in zCDP)
 PermuteAndFlip     one candidate by its score, pure epsilon, never a worse expected score
+ThresholdLaplace   counts of unknown keys, shown above a threshold, (epsilon, delta)
+ThresholdGaussian  the same with less noise where a unit may be in many groups
+KeySelection       which unknown keys are kept, without counts: the best selection
 
 Mechanism          the protocol of all five
 Additive           the shape of the first three: release, interval, tail, log_mass, variance
@@ -19,14 +22,22 @@ from halfmask.mechanisms.mechanism import Mechanism
 from halfmask.mechanisms.permute_and_flip import PermuteAndFlip
 from halfmask.mechanisms.rounded_gaussian import RoundedGaussian
 from halfmask.mechanisms.selection import Selection
+from halfmask.mechanisms.threshold import Thresholded
+from halfmask.mechanisms.threshold_gaussian import ThresholdGaussian
+from halfmask.mechanisms.threshold_laplace import ThresholdLaplace
+from halfmask.mechanisms.threshold_selection import KeySelection
 
 __all__ = [
     "Additive",
     "DiscreteGaussian",
     "DiscreteLaplace",
     "Exponential",
+    "KeySelection",
     "Mechanism",
     "PermuteAndFlip",
     "RoundedGaussian",
     "Selection",
+    "ThresholdGaussian",
+    "ThresholdLaplace",
+    "Thresholded",
 ]

@@ -3,7 +3,7 @@
 words        the source of chance: `secure_words`, and `seeded_words` for tests and simulations
 laplace      `discrete_laplace`, `rounded_laplace`, `geometric`
 gaussian     `discrete_gaussian`, `rounded_gaussian`
-bernoulli    `bernoulli_exp`, coins that are True with probability exp(-x)
+bernoulli    coins: `bernoulli_exp` with probability exp(-x), `bernoulli_enclosed` with any
 choice       `categorical` by exponential weights, `permutation`, `below` (uniform integers)
 
 lanes        how floats filter and integers decide: the floor of an exponential variable
@@ -16,8 +16,9 @@ Floating point only speeds up decisions that a written error bound makes certain
 give the same samples on every platform, and each docstring says how words are read.
 """
 
-from halfmask.noise.bernoulli import bernoulli_exp
+from halfmask.noise.bernoulli import bernoulli_enclosed, bernoulli_exp
 from halfmask.noise.choice import below, categorical, permutation
+from halfmask.noise.enclosure import exp_minus
 from halfmask.noise.gaussian import discrete_gaussian, rounded_gaussian
 from halfmask.noise.laplace import discrete_laplace, geometric, rounded_laplace
 from halfmask.noise.words import Words, secure_words, seeded_words
@@ -25,10 +26,12 @@ from halfmask.noise.words import Words, secure_words, seeded_words
 __all__ = [
     "Words",
     "below",
+    "bernoulli_enclosed",
     "bernoulli_exp",
     "categorical",
     "discrete_gaussian",
     "discrete_laplace",
+    "exp_minus",
     "geometric",
     "permutation",
     "rounded_gaussian",

@@ -1,5 +1,6 @@
-"""Coins that fall True with probability exp(-x), x rational."""
+"""Coins: with probability exp(-x), x rational, or with any that can be enclosed as closely as asked."""
 
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -10,7 +11,7 @@ from halfmask.noise.arguments import Number, Size, read_rational, read_size
 from halfmask.noise.enclosure import exp_minus
 from halfmask.noise.words import Words, secure_words
 
-__all__ = ["WORD_BITS", "bernoulli_exp", "coins", "falls_below"]
+__all__ = ["WORD_BITS", "bernoulli_enclosed", "bernoulli_exp", "coins", "falls_below"]
 
 WORD_BITS = 64
 
@@ -76,3 +77,42 @@ def bernoulli_exp(
         raise InvalidQuery(f"exponent: {exponent!r} is negative; give an exponent of at least 0")
     count, shape = read_size(size)
     return coins(x, count, secure_words() if words is None else words).reshape(shape)
+
+
+def bernoulli_enclosed(
+    chance: Callable[[int], tuple[int, int]], size: Size = (), words: Words | None = None
+) -> NDArray[np.bool_]:
+    """Coins that are True with exactly a probability that is known by its enclosures.
+
+    chance: bits -> integers (a, b) with a <= 2^bits p <= b, as close together as bits is large.
+
+    Words: as `bernoulli_exp`. A coin reads on until the interval of its unread bits lies on one
+    side of the enclosure.
+
+    >>> from halfmask.noise import seeded_words
+    >>> bernoulli_enclosed(lambda bits: (1 << bits, 1 << bits), 3, seeded_words(1)).tolist()
+    [True, True, True]
+    """
+    count, shape = read_size(size)
+    source = secure_words() if words is None else words
+    drawn = source.words(count)
+    lower, upper = chance(WORD_BITS)
+    most = (1 << WORD_BITS) - 1
+    # (u + 1) <= lower is True for certain, u >= upper False for certain.
+    answer: NDArray[np.bool_] = drawn <= np.uint64(max(lower - 1, 0)) if lower else drawn < 0
+    near = (drawn >= np.uint64(min(lower, most))) & (drawn < np.uint64(min(upper, most)))
+    near |= (drawn == np.uint64(most)) & (lower <= most < upper)
+    for i in np.flatnonzero(near).tolist():
+        answer[i] = _lies_below(int(drawn[i]), chance, source)
+    return answer.reshape(shape)
+
+
+def _lies_below(u: int, chance: Callable[[int], tuple[int, int]], words: Words) -> bool:
+    bits = WORD_BITS
+    while True:
+        lower, upper = chance(bits)
+        if u + 1 <= lower:
+            return True
+        if u >= upper:
+            return False
+        u, bits = u << WORD_BITS | int(words.words(1)[0]), bits + WORD_BITS
