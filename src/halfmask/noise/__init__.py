@@ -5,6 +5,7 @@ laplace      `discrete_laplace`, `rounded_laplace`, `geometric`
 gaussian     `discrete_gaussian`, `rounded_gaussian`
 bernoulli    coins: `bernoulli_exp` with probability exp(-x), `bernoulli_enclosed` with any
 choice       `categorical` by exponential weights, `permutation`, `below` (uniform integers)
+weighted     `weighted`: `categorical` where each index stands for many equal candidates
 
 lanes        how floats filter and integers decide: the floor of an exponential variable
 split        scales above 1024, by high and low binary digits
@@ -21,6 +22,7 @@ from halfmask.noise.choice import below, categorical, permutation
 from halfmask.noise.enclosure import exp_minus
 from halfmask.noise.gaussian import discrete_gaussian, rounded_gaussian
 from halfmask.noise.laplace import discrete_laplace, geometric, rounded_laplace
+from halfmask.noise.weighted import weighted
 from halfmask.noise.words import Words, secure_words, seeded_words
 
 __all__ = [
@@ -38,4 +40,5 @@ __all__ = [
     "rounded_laplace",
     "secure_words",
     "seeded_words",
+    "weighted",
 ]

@@ -16,7 +16,7 @@ from halfmask.noise.bernoulli import WORD_BITS, falls_below
 from halfmask.noise.enclosure import exp_minus
 from halfmask.noise.words import Words, secure_words
 
-__all__ = ["below", "categorical", "permutation"]
+__all__ = ["below", "categorical", "permutation", "read_scores"]
 
 WEIGHT_BITS: Final = 30
 FLOAT_ERROR: Final = 2.0**-13  # of a weight up to 2^30; floats are good to 2^-16 there
@@ -158,7 +158,7 @@ def categorical(
     r = read_rational(rate, "rate")
     if not 0 <= r <= 1 << 64:
         raise InvalidQuery(f"rate: {rate!r} is outside [0, 2^64]; give a rate within")
-    weights = _Weights(_read_scores(scores), r)
+    weights = _Weights(read_scores(scores), r)
     count, shape = read_size(size)
     source = secure_words() if words is None else words
     values = np.empty(count, np.int64)
@@ -171,7 +171,7 @@ def categorical(
     return values.reshape(shape)
 
 
-def _read_scores(scores: Sequence[int] | NDArray[Any]) -> NDArray[Any]:
+def read_scores(scores: Sequence[int] | NDArray[Any]) -> NDArray[Any]:
     """Scores as int64 if they fit, or else as Python integers."""
     array = np.asarray(scores) if isinstance(scores, np.ndarray) else None
     if array is None or array.dtype.kind not in "iu":
