@@ -58,9 +58,13 @@ class Selection(ABC):
     @property
     def law(self) -> str:
         """The law of the choice in words."""
+        return self.law_in(Fraction(1))
+
+    def law_in(self, step: Fraction) -> str:
+        """Return the law in words, its scale in units of which a grid step is worth `step`."""
         if self.scale == 0:
             return "no noise: no unit can change these scores"
-        return f"{self._name}, scale {figure(self.scale)}"
+        return f"{self._name}, scale {figure(self.scale * step)}"
 
     @abstractmethod
     def _choose(self, gaps: list[int], words: Words | None) -> int:

@@ -94,6 +94,11 @@ class Thresholded(ABC):
         """Return the probability that a key of this count is shown."""
         return self.beyond(self.threshold + 1 - count) if count > 0 else 0.0
 
+    def log_chance(self, count: int) -> float:
+        """Return the log probability that a key of this count is shown."""
+        chance = self.chance(count)
+        return math.log(chance) if chance > 0 else -math.inf
+
     @property
     def likely(self) -> int:
         """The least count of a key that is shown as often as not."""

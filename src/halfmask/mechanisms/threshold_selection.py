@@ -146,6 +146,11 @@ class KeySelection:
         low, high = self.enclosure(min(count, self.full), 60)
         return (low + high) / 2.0**61
 
+    def log_chance(self, count: int) -> float:
+        """Return the log probability that a key of so many units is kept."""
+        chance = self.chance(count)
+        return math.log(chance) if chance > 0 else -math.inf
+
     @functools.cached_property
     def likely(self) -> int:
         """The least number of units of a key that is kept as often as not."""

@@ -1,4 +1,4 @@
-"""Coins: with probability exp(-x), x rational, or with any that can be enclosed as closely as asked."""
+"""Coins: with probability exp(-x), x rational, or with any that can be enclosed closely."""
 
 from collections.abc import Callable
 from fractions import Fraction

@@ -4,7 +4,11 @@ count        rows, and privacy units
 sum          the sum of a bounded column
 histogram    rows in public bins
 variance     variance and standard deviation
+top          the most common values, and how often they occur
+choose       the choice of one candidate by the user's own score
 moments      two-sided sums: the body that count, sum, mean and variance of a column share
+found        keys that the rows hold: counted above a threshold, or kept
+choosing     answers that are chosen, not made noisy
 setting      the public facts a query is asked in, and how far one unit reaches
 grid         bounds, and the power-of-two grid between them
 pricing      from a price to a mechanism
@@ -13,8 +17,11 @@ scaled, ratio, spread   how noisy integers are read as answers, with intervals
 tails        the tail of a sum of noises, for those intervals
 """
 
+from halfmask.queries.choose import Choose
+from halfmask.queries.choosing import Chosen, selection_for
 from halfmask.queries.count import Count, CountDistinct
 from halfmask.queries.estimate import Estimate
+from halfmask.queries.found import CountedKeys, FoundCount, KeptKeys, groups_of
 from halfmask.queries.grid import Bounds, written
 from halfmask.queries.histogram import Histogram
 from halfmask.queries.measurement import Measurement, Record, Scalar
@@ -25,19 +32,26 @@ from halfmask.queries.ratio import Linear, Ratio, Term
 from halfmask.queries.setting import Reach, Setting
 from halfmask.queries.spread import Spread
 from halfmask.queries.sum import Sum
+from halfmask.queries.top import MostCommon, TopK
 from halfmask.queries.variance import StandardDeviation, Variance
 
 __all__ = [
     "Bounds",
+    "Choose",
+    "Chosen",
     "Count",
     "CountDistinct",
+    "CountedKeys",
     "Estimate",
     "Expected",
+    "FoundCount",
     "Histogram",
+    "KeptKeys",
     "Linear",
     "Measurement",
     "MomentSums",
     "Moments",
+    "MostCommon",
     "Number",
     "Output",
     "Prepared",
@@ -51,9 +65,12 @@ __all__ = [
     "StandardDeviation",
     "Sum",
     "Term",
+    "TopK",
     "Variance",
+    "groups_of",
     "mechanism_for",
     "price_of",
+    "selection_for",
     "term",
     "written",
 ]
