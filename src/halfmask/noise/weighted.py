@@ -69,7 +69,7 @@ class _Groups:
     def ceilings(self) -> NDArray[np.uint64]:
         """ceil(2^(20-k) w_i) exactly: floats where they are sure, integers elsewhere."""
         weights = np.exp2(np.maximum(self._log2 - self.shift, -LARGEST) + WEIGHT_BITS)
-        ceilings = np.maximum(np.ceil(weights), 1.0).astype(np.uint64)
+        ceilings: NDArray[np.uint64] = np.maximum(np.ceil(weights), 1.0).astype(np.uint64)
         near = (np.abs(weights - np.rint(weights)) < FLOAT_ERROR) & (weights > 0.5)
         for i in np.flatnonzero(near).tolist():
             ceilings[i] = _exact_ceiling(self.exponent(i), self.factor(i))
@@ -77,7 +77,8 @@ class _Groups:
 
     @cached_property
     def cumulative(self) -> NDArray[np.uint64]:
-        return np.cumsum(self.ceilings, dtype=np.uint64)
+        total: NDArray[np.uint64] = np.cumsum(self.ceilings, dtype=np.uint64)
+        return total
 
     def accepted(self, chosen: NDArray[np.int64], words: Words) -> NDArray[np.bool_]:
         """Whether V < 2^(20-k) w_i / ceiling for the chosen i: so if V <= 1 - 1 / ceiling."""

@@ -1,0 +1,73 @@
+"""A procedure over one set of points, charged in (epsilon, delta) and composed in zCDP."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+from halfmask.noise import Words
+from halfmask.plan import Points
+from halfmask.privacy import Cost, Purse
+from halfmask.queries import Estimate, Measurement, Record
+
+__all__ = ["Composite", "Stages"]
+
+E = TypeVar("E", bound=Estimate)
+S = TypeVar("S", bound=Estimate, covariant=True)
+
+
+class Stages(Protocol[S]):
+    """Measurements of the same points, the later ones chosen by the answers of earlier ones."""
+
+    def run(self, price: Cost, measure: Any) -> S:
+        """Answer, spending at most the price; `measure` is that of a procedure."""
+        ...
+
+
+@dataclass(frozen=True)
+class Composite(Generic[E]):
+    """The stages as one measurement of price `cost`, composed within a budget of price `inside`.
+
+    Privacy: the stages spend at most `inside`, whatever they choose (adaptive composition with a
+    fixed total [Feldman & Zrnic 2021; Whitehouse et al. 2023]), and `inside` implies `cost`, by
+    the conversion that gave it [see privacy.conversions].
+    """
+
+    points: Points
+    stages: Stages[E]
+    cost: Cost
+    inside: Cost
+    laws: tuple[str, ...] = ()
+
+    @property
+    def request(self) -> Points:
+        """What is asked of the rows."""
+        return self.points
+
+    @property
+    def is_public(self) -> bool:
+        """Never: it is noisy."""
+        return False
+
+    def release(self, exact: Any, words: Words | None) -> list[Record]:
+        """Run the stages on the rows; the record of each stage is kept."""
+        purse, tape = Purse(self.inside), list[Record]()
+
+        def measure(measurement: Measurement[E]) -> tuple[E, ...]:
+            if measurement.request != self.points:
+                raise ValueError("the stages of a composite measure its own points alone")
+            purse.spend(measurement.cost)
+            records = measurement.release(exact, words)
+            tape.extend(records)
+            return measurement.read(records)
+
+        self.stages.run(self.inside, measure)
+        return [(len(record), *record) for record in tape]
+
+    def read(self, records: Sequence[Record]) -> tuple[E, ...]:
+        """Run the stages on the records."""
+        tape = [record[1:] for record in records]
+
+        def measure(measurement: Measurement[E]) -> tuple[E, ...]:
+            return measurement.read([tape.pop(0)])
+
+        return (self.stages.run(self.inside, measure),)

@@ -1,0 +1,247 @@
+"""A robust private centre: coordinate medians, their scales, then noisy steps of a spatial sign."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import sqrt
+from statistics import NormalDist
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfmask.errors import InvalidQuery
+from halfmask.plan import Points
+from halfmask.privacy import ZCDP, Approximate, Cost
+from halfmask.procedures.location.budget import CUT, STEPS, Budget
+from halfmask.procedures.location.composite import Composite
+from halfmask.procedures.location.normal import middle_radius, winsorised
+from halfmask.procedures.procedure import Measure
+from halfmask.queries import Expected, Setting
+from halfmask.queries.location import Box, Frame, Medians, Radii, Region, Scales, Signs
+
+__all__ = ["Place", "RobustLocation"]
+
+REJECT = 1.75
+"""Median radii beyond which a point does not count; more in few dimensions."""
+
+AVERAGED = 2
+"""The last steps whose ends are averaged, by their shares of the price."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A point, and how far noise may have moved it in each coordinate.
+
+    labels: the columns.
+    deviations: of the noise in the last steps; that of earlier stages only tunes them.
+    found: whether the stages succeeded, as far as their noisy answers show.
+    """
+
+    labels: tuple[str, ...]
+    point: tuple[float, ...]
+    deviations: tuple[float, ...]
+    count: float
+    found: bool = True
+
+    post_processing: ClassVar[tuple[str, ...]] = ("held inside the bounds",)
+
+    @property
+    def value(self) -> tuple[float, ...]:
+        """The coordinates, in the order of the columns."""
+        return self.point
+
+    def interval(self, confidence: float = 0.95) -> tuple[tuple[float, float], ...]:
+        """Bracket what the same steps would have given without noise, coordinate by coordinate."""
+        far = NormalDist().inv_cdf((1 + confidence) / 2)
+        return tuple(
+            (x - far * s, x + far * s) for x, s in zip(self.point, self.deviations, strict=True)
+        )
+
+
+@dataclass(frozen=True)
+class RobustLocation:
+    """The centre of points, little moved by a quarter of outliers or by heavy tails.
+
+    Coordinate medians find the points, median distances their scales; then Newton's steps of the
+    mean direction, in which coordinates are held to 1.5 scales and far points do not count. On
+    normal data its own sampling error is 1 to 5 % above the mean's.
+    What is estimated: the point where the mean direction vanishes: the centre of symmetric data;
+    on skewed data a point between the coordinate medians and the spatial median.
+
+    center, radius: the box in which the points' centre is sure to lie, from center - radius to
+      center + radius: numbers, or one for each column. Points outside are moved to its edge.
+    columns: names; None takes every numeric column.
+    rows: how many there are, if that is known or supposed in public: then what cannot succeed is
+      refused before it costs anything. None spends a hundredth of the price on a noisy count.
+    plan: shares of the price for (location, scale, refinement), such as (0.7, 0.2, 0.1); None
+      splits by public facts.
+
+    Privacy: rho-zCDP, the sum over the stages; with (epsilon, delta) the largest rho within it.
+    [Cesar & Rogers 2021 for choices; Canonne, Kamath & Steinke 2020, Thm 14 and Cor. 13]
+
+    >>> RobustLocation(center=0, radius=100).title
+    'robust centre of all numeric columns'
+    """
+
+    center: float | tuple[float, ...] = 0.0
+    radius: float | tuple[float, ...] = 0.0
+    columns: tuple[str, ...] | None = None
+    rows: int | None = None
+    plan: tuple[float, float, float] | None = None
+
+    weight: ClassVar[float] = 1.0
+
+    def __post_init__(self) -> None:
+        for name in ("center", "radius", "columns", "plan"):
+            given = getattr(self, name)
+            if hasattr(given, "__iter__") and not isinstance(given, str):
+                object.__setattr__(self, name, tuple(given))
+        assert self.box is not None  # noqa: S101
+        if self.rows is not None and (isinstance(self.rows, bool) or self.rows < 1):
+            raise InvalidQuery(f"rows: {self.rows!r} is no number of points; give one, or None")
+        if self.plan is None:
+            return
+        shares = [Fraction(str(share)) for share in self.plan]
+        if len(shares) != 3 or min(shares) <= 0 or sum(shares) != 1:
+            raise InvalidQuery(
+                f"plan: {self.plan} are no shares of location, scale and refinement; give three "
+                "positive numbers that sum to 1, such as (0.7, 0.2, 0.1)"
+            )
+
+    @property
+    def box(self) -> Box:
+        """The box as bounds."""
+        return Box.about(self.center, self.radius, self.columns)
+
+    @property
+    def title(self) -> str:
+        """What is asked, as a reader would say it."""
+        names = ", ".join(self.columns) if self.columns else "all numeric columns"
+        return f"robust centre of {names}"
+
+    def check(self, setting: Setting) -> None:
+        """Refuse columns that are not there or hold no numbers."""
+        self.box.region(setting)
+
+    def prepare(self, setting: Setting, price: Cost) -> Composite[Place]:
+        """Fix the points and the stages."""
+        region, inside = self.box.region(setting), _inside(price)
+        stages = Stages(region, region.points(setting), region.moved(setting), self)
+        if self.rows is not None:
+            budget = stages.budget(self.rows, inside)
+            if not budget.feasible:
+                raise InvalidQuery(
+                    f"rows: {self.rows} points in {region.size} dimensions are too few for "
+                    f"{price} within these bounds: about {budget.needed} are needed; ask with a "
+                    "larger price, tighter bounds, or fewer columns. Nothing was charged."
+                )
+        laws = ("exponential mechanism over ranks, then Gaussian noise on sums of directions",)
+        return Composite(stages.points, stages, price, inside, laws)
+
+    def expected(self, setting: Setting, price: Cost, rows: int) -> Expected:
+        """Predict the error of a coordinate for normal data of deviation 1."""
+        region, inside = self.box.region(setting), _inside(price)
+        stages = Stages(region, region.points(setting), region.moved(setting), self)
+        budget = stages.budget(rows, inside)
+        rho = float(inside.amounts[0])
+        error = budget.error(rows, region.size, rho, stages.moved) / sqrt(region.size)
+        assumed = "normal points of deviation 1 in each coordinate, sampling error counted"
+        if not budget.feasible:
+            error = float(np.max(region.widths * region.steps))
+            assumed = f"too few points: about {budget.needed} are needed"
+        return Expected(error, 0.0, 2 * NormalDist().inv_cdf(0.975) * error, assumed)
+
+
+def _inside(price: Cost) -> ZCDP:
+    match price:
+        case ZCDP():
+            return price
+        case Approximate() if price.delta:
+            return price.largest_zcdp()
+        case _:
+            raise InvalidQuery(
+                f"price: {price} given; a robust location needs rho, or epsilon with a delta; for "
+                "delta 0 ask BoxMedian, SpatialMedian or CoordinateMedian"
+            )
+
+
+@dataclass(frozen=True)
+class Stages:
+    """The stages of a robust location, on points that they never see."""
+
+    region: Region
+    points: Points
+    moved: int
+    asked: RobustLocation
+
+    def budget(self, rows: float, inside: ZCDP) -> Budget:
+        """Split the price for about so many rows."""
+        octaves = float(np.log2(self.region.widths.max()))
+        d, rho = self.region.size, float(inside.rho)
+        planned = Budget.plan(rows, d, rho, octaves, self.moved)
+        if self.asked.plan is None:
+            return planned
+        location, scale, _ = (Fraction(str(share)) for share in self.asked.plan)
+        most = 1 - planned.count
+        return Budget(
+            planned.count,
+            location * most,
+            scale * most * Fraction(3, 5),
+            scale * most * Fraction(2, 5),
+            planned.feasible,
+            planned.needed,
+        )
+
+    def run(self, price: Cost, measure: Measure) -> Place:
+        """Find, scale, refine."""
+        assert isinstance(price, ZCDP)  # noqa: S101
+        points, d = self.points, self.region.size
+        whole = Frame((0.0,) * d, (1.0,) * d)
+        rho = price.share(Budget.plan(1, d, 1.0, 1.0, 2).count)
+        (counted,) = measure(Signs(points, whole, self.moved, rho, CUT, 1.0, float("inf")))
+        count = max(counted.kept, 1.0)
+        budget = self.budget(self.asked.rows or count, price)
+        (middle,) = measure(Medians(points, self.moved, price.share(budget.medians)))
+        centre = np.array(middle.cells, dtype=float)
+        frame = Frame(tuple(centre.tolist()), (1.0,) * d)
+        widest = float(self.region.widths.max())
+        (lengths,) = measure(Scales(points, frame, self.moved, price.share(budget.scales), widest))
+        scales = np.array(lengths.values) / NormalDist().inv_cdf(0.75)
+        frame = Frame(tuple(centre.tolist()), tuple(scales.tolist()))
+        (radii,) = measure(Radii(points, frame, self.moved, price.share(budget.radii), (6.0, CUT)))
+        return self._refine(measure, price, budget, count, (centre, scales, radii.values))
+
+    def _refine(
+        self,
+        measure: Measure,
+        price: ZCDP,
+        budget: Budget,
+        count: float,
+        start: tuple[NDArray[np.float64], NDArray[np.float64], Sequence[float]],
+    ) -> Place:
+        centre, scales, (outer, inner) = start
+        d = self.region.size
+        slope, _ = winsorised(CUT)
+        reject = max(REJECT, 3.0 / middle_radius(d)) * outer
+        one = budget.tuning(count, d, float(price.rho), self.moved)
+        ends, noises = [], []
+        for share in STEPS:
+            part = price.share(budget.refinement * share)
+            frame = Frame(tuple(centre.tolist()), tuple(scales.tolist()))
+            core = one.core * inner
+            (pull,) = measure(Signs(self.points, frame, self.moved, part, CUT, core, reject))
+            kept = max(pull.kept, count / 2)
+            worth = one.step * inner / slope / kept
+            centre = centre + scales * worth * np.array(pull.total)
+            ends.append(centre)
+            noises.append(scales * worth * pull.deviation)
+        weights = [float(share) for share in STEPS[-AVERAGED:]]
+        pairs = list(zip(weights, ends[-AVERAGED:], noises[-AVERAGED:], strict=True))
+        point = sum((w * end for w, end, _ in pairs), np.zeros(d)) / sum(weights)
+        noise = np.sqrt(sum((w * s) ** 2 for w, _, s in pairs)) / sum(weights)
+        steps = self.region.steps
+        deviations = tuple(float(s) for s in noise * steps)
+        return Place(
+            self.region.names, self.region.place(point), deviations, count, budget.feasible
+        )

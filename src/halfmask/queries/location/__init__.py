@@ -1,0 +1,30 @@
+"""What is measured of points in many dimensions.
+
+region     public columns, bounds and grid: `Box`, `Region`
+standard   points in units of public scales, to the last bit the same wherever a row stands
+medians    a median of each coordinate
+ladders    median distances, chosen from a ladder: `Scales`, `Radii`
+signs      sums of bounded directions: `Signs`
+chosen     from a price to the epsilon of each of several choices
+"""
+
+from halfmask.queries.location.chosen import chosen_epsilon
+from halfmask.queries.location.ladders import Lengths, Radii, Scales
+from halfmask.queries.location.medians import Medians, Middle
+from halfmask.queries.location.region import Box, Region
+from halfmask.queries.location.signs import Pull, Signs
+from halfmask.queries.location.standard import Frame
+
+__all__ = [
+    "Box",
+    "Frame",
+    "Lengths",
+    "Medians",
+    "Middle",
+    "Pull",
+    "Radii",
+    "Region",
+    "Scales",
+    "Signs",
+    "chosen_epsilon",
+]

@@ -1,0 +1,114 @@
+"""A median of each coordinate, chosen exactly among all cells of the grid."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfmask.mechanisms import Exponential
+from halfmask.noise import Words, below, weighted
+from halfmask.plan import OnGrid, Points
+from halfmask.privacy import ZCDP, Cost, Pure
+from halfmask.queries.location.chosen import chosen_epsilon
+from halfmask.queries.measurement import Record
+
+__all__ = ["Medians", "Middle"]
+
+Int64s = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Middle:
+    """One cell a coordinate."""
+
+    cells: tuple[int, ...]
+
+    post_processing: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def value(self) -> tuple[int, ...]:
+        """The cells."""
+        return self.cells
+
+    def interval(self, confidence: float = 0.95) -> None:
+        """No interval: where the other points lie is not known."""
+
+
+@dataclass(frozen=True)
+class Medians:
+    """The median of each coordinate, by the exponential mechanism over the cells of the grid.
+
+    The score of a cell t is -max(0, 2 #(x < t) - n, n - 2 #(x <= t)): 0 where t is a median. A
+    row that comes or goes changes each of the three by at most 1, and so their maximum.
+    Privacy: epsilon-DP for each coordinate, with sensitivity the number of rows that differ between
+    neighbours; the choices compose. [McSherry & Talwar 2007, Thm 6] In zCDP each is
+    epsilon^2/8. [Cesar & Rogers 2021, Lemma 3.4]
+
+    moved: how many rows differ between neighbours.
+    price: of all coordinates together.
+    """
+
+    points: Points
+    moved: int
+    price: Pure | ZCDP
+
+    @property
+    def request(self) -> Points:
+        """What is asked of the rows."""
+        return self.points
+
+    @property
+    def cost(self) -> Cost:
+        """The price of the whole."""
+        return self.price
+
+    @property
+    def is_public(self) -> bool:
+        """A choice is never public."""
+        return False
+
+    @property
+    def mechanism(self) -> Exponential:
+        """The choice of one coordinate."""
+        return Exponential(self.moved, chosen_epsilon(self.price, self.points.size))
+
+    @property
+    def laws(self) -> tuple[str, ...]:
+        """The law of the choices, in words."""
+        return (self.mechanism.law,)
+
+    def release(self, exact: Any, words: Words | None) -> list[Record]:
+        """Choose a cell of each coordinate."""
+        rate = 1 / self.mechanism.scale
+        cells = []
+        for j, grid in enumerate(self.points.values):
+            starts, counts, scores = spans(np.sort(exact[:, j]), grid)
+            chosen = int(weighted(counts, scores, rate, 1, words)[0])
+            cells.append(int(starts[chosen]) + int(below(int(counts[chosen]), 1, words)[0]))
+        return [tuple(cells)]
+
+    def read(self, records: Sequence[Record]) -> tuple[Middle, ...]:
+        """Read the cells."""
+        return tuple(Middle(tuple(int(cell or 0) for cell in record)) for record in records)
+
+
+def spans(ordered: Int64s, grid: OnGrid) -> tuple[Int64s, Int64s, Int64s]:
+    """Return (first cells, numbers of cells, scores) of runs of cells with the same score.
+
+    The runs are those before, at, and between the values; they cover the grid.
+    """
+    low, high = grid.lower - grid.origin, grid.upper - grid.origin
+    first = np.ones(len(ordered), dtype=np.bool_)
+    first[1:] = ordered[1:] != ordered[:-1]
+    places = np.flatnonzero(first)
+    values, n = ordered[places], len(ordered)
+    fewer = np.append(places, n)  # how many lie below each value; all, above the last
+    starts = np.empty(2 * len(values) + 1, dtype=np.int64)
+    starts[0], starts[1::2], starts[2::2] = low, values, values + 1
+    counts = np.diff(np.append(starts, high + 1))
+    under = np.repeat(fewer, 2)[: len(starts)]  # at the gap before a value, and at the value
+    upto = np.repeat(fewer, 2)[1 : len(starts) + 1]
+    upto = np.append(upto, n)[: len(starts)]
+    return starts, counts, -np.maximum(0, np.maximum(2 * under - n, n - 2 * upto))

@@ -1,0 +1,153 @@
+"""Sums of bounded directions: how the points pull at a public centre."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isqrt
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfmask.mechanisms import Additive
+from halfmask.noise import Words
+from halfmask.plan import Points
+from halfmask.privacy import Cost
+from halfmask.queries.location.standard import Frame, squares
+from halfmask.queries.measurement import Record
+from halfmask.queries.pricing import mechanism_for
+from halfmask.queries.setting import Reach
+
+__all__ = ["Pull", "Signs"]
+
+FINE = 2**20
+"""Parts of the unit of length, to which each coordinate of a direction is rounded."""
+
+COUNTED = 2**17
+"""How many parts a kept point adds to the last sum, that of the kept points."""
+
+FAR = 6.0
+"""Scales at which a coordinate is held before a point is judged to lie too far out."""
+
+
+@dataclass(frozen=True)
+class Pull:
+    """The noisy sum of directions, and how many points were kept.
+
+    deviation: the standard deviation of the noise in each sum, in directions.
+    """
+
+    total: tuple[float, ...]
+    kept: float
+    deviation: float
+
+    post_processing: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def value(self) -> tuple[float, ...]:
+        """The sum of directions."""
+        return self.total
+
+    def interval(self, confidence: float = 0.95) -> None:
+        """No interval: a pull serves to move a centre."""
+
+
+@dataclass(frozen=True)
+class Signs:
+    """The sum over points of psi(y), y the point in the frame: a direction of length at most 1.
+
+    psi(y) = v / max(|v|, core) with v the coordinates of y held to [-cut, cut], and 0 where y,
+    held to [-FAR, FAR], is longer than `outer`. Beside it, the number of points that are kept.
+
+    Privacy: each direction is rounded to integers and, were it longer than R = FINE + sqrt(d)/2 + 1
+    in exact integer arithmetic, dropped; so a row has the squared length of at most
+    R^2 + COUNTED^2, and rows that differ between neighbours move the sum by at most their number
+    times its root (triangle inequality): noise by this reach is the Gaussian mechanism's.
+    [Canonne, Kamath & Steinke 2020, Thm 14]
+
+    moved: how many rows differ between neighbours.
+    """
+
+    points: Points
+    frame: Frame
+    moved: int
+    price: Cost
+    cut: float
+    core: float
+    outer: float
+
+    @property
+    def request(self) -> Points:
+        """What is asked of the rows."""
+        return self.points
+
+    @property
+    def radius(self) -> int:
+        """The greatest length of a rounded direction."""
+        return FINE + isqrt(self.points.size) // 2 + 2
+
+    @property
+    def reach(self) -> Reach:
+        """How far neighbours' sums can lie apart."""
+        squared = self.radius**2 + COUNTED**2
+        entries = self.points.size * squared  # Cauchy-Schwarz, for the L1 norm
+        one = isqrt(entries) + 1 + COUNTED
+        return Reach(self.moved * one, self.moved**2 * squared)
+
+    @property
+    def mechanism(self) -> Additive:
+        """The noise of each sum."""
+        return mechanism_for(self.reach, self.price)
+
+    @property
+    def cost(self) -> Cost:
+        """The price of the whole."""
+        return self.mechanism.cost
+
+    @property
+    def is_public(self) -> bool:
+        """A sum of directions is never public."""
+        return False
+
+    @property
+    def laws(self) -> tuple[str, ...]:
+        """The law of the noise, in words."""
+        return (self.mechanism.law,)
+
+    def sums(self, points: NDArray[np.int64]) -> tuple[int, ...]:
+        """Return the exact integer sums: the directions', then that of the kept points."""
+        total, kept = np.zeros(self.points.size, dtype=np.int64), 0
+        for block in self.frame.blocks(points):
+            directions, near = self._directions(block)
+            total += directions.sum(axis=1)
+            kept += int(near.sum())
+        return (*total.tolist(), kept * COUNTED)
+
+    def _directions(
+        self, block: NDArray[np.float64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        near = squares(np.clip(block, -FAR, FAR)) <= self.outer * self.outer
+        v = np.clip(block, -self.cut, self.cut)
+        length = np.maximum(np.sqrt(squares(v)), self.core)
+        weights = np.zeros(length.shape)
+        np.divide(float(FINE), length, out=weights, where=near & (length > 0))
+        v *= weights
+        directions = np.rint(v, out=v).astype(np.int64)
+        norm = np.zeros(length.shape, dtype=np.int64)
+        for coordinate in directions:
+            norm += coordinate * coordinate
+        directions[:, norm > self.radius**2] = 0  # never: proves the bound, whatever floats do
+        return directions, near
+
+    def release(self, exact: Any, words: Words | None) -> list[Record]:
+        """Add the noise."""
+        return [self.mechanism.release(self.sums(exact), words)]
+
+    def read(self, records: Sequence[Record]) -> tuple[Pull, ...]:
+        """Read noisy integers as a sum of directions and a number of points."""
+        deviation = self.mechanism.standard_deviation
+        pulls = []
+        for record in records:
+            *total, kept = (int(n or 0) for n in record)
+            parts = tuple(part / FINE for part in total)
+            pulls.append(Pull(parts, kept / COUNTED, deviation / FINE))
+        return tuple(pulls)
