@@ -8,7 +8,13 @@ from fractions import Fraction
 import pytest
 from mpmath import mp, mpf
 
-from halfmask.mechanisms import Additive, DiscreteGaussian, DiscreteLaplace, RoundedGaussian
+from halfmask.mechanisms import (
+    Additive,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    RoundedGaussian,
+    Staircase,
+)
 
 
 def laplace_mass(t: mpf, k: int) -> mpf:
@@ -35,6 +41,25 @@ def normal_tail(s: mpf, k: int) -> mpf:
     return mp.erfc((k + mpf(1) / 2) / (s * mp.sqrt(2)))
 
 
+def staircase(t: mpf) -> tuple[int, int, mpf, mpf]:
+    """Width, first step, ratio and P(0) of the member of this scale, whose loss is near 1."""
+    width = max(1, math.ceil(t))
+    first, b = Staircase(width, width / Fraction(str(t))).first, mp.exp(-width / t)
+    return width, first, b, (1 - b) / (2 * first + 2 * b * (width - first) - (1 - b))
+
+
+def staircase_mass(t: mpf, k: int) -> mpf:
+    width, first, b, peak = staircase(t)
+    return peak * b ** (-(-(abs(k) - first + 1) // width) if abs(k) >= first else 0)
+
+
+def staircase_tail(t: mpf, k: int) -> mpf:
+    width, first, b, peak = staircase(t)
+    level = max(0, -(-(k + 2 - first) // width))
+    inside = max(0, first + level * width - (k + 1))
+    return 2 * peak * (inside * b**level + width * b ** (level + 1) / (1 - b))
+
+
 @dataclass(frozen=True)
 class Member:
     """A mechanism by its sensitivity and a loss, so that its scale is sensitivity/loss.
@@ -54,6 +79,7 @@ class Member:
 
 MEMBERS = {
     "DiscreteLaplace": Member(lambda s, loss: DiscreteLaplace(s, loss), laplace_mass, laplace_tail),
+    "Staircase": Member(lambda s, loss: Staircase(s, loss), staircase_mass, staircase_tail),
     "DiscreteGaussian": Member(
         lambda s, loss: DiscreteGaussian(s * s, loss**2 / 2), gaussian_mass, normal_tail
     ),

@@ -13,7 +13,13 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 from halfmask.errors import InvalidQuery
-from halfmask.mechanisms import Additive, DiscreteGaussian, DiscreteLaplace, RoundedGaussian
+from halfmask.mechanisms import (
+    Additive,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    RoundedGaussian,
+    Staircase,
+)
 from halfmask.noise import seeded_words
 from halfmask.privacy import Approximate, Pure
 
@@ -75,7 +81,9 @@ def test_law_names_the_scale(member):
     assert "scale" in member.at(1).law or "sigma" in member.at(1).law
 
 
-TYPES = pytest.mark.parametrize("build", [DiscreteLaplace, DiscreteGaussian, RoundedGaussian])
+TYPES = pytest.mark.parametrize(
+    "build", [DiscreteLaplace, Staircase, DiscreteGaussian, RoundedGaussian]
+)
 
 
 @TYPES

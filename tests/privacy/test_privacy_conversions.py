@@ -15,10 +15,12 @@ from halfmask.privacy import (
     gdp_delta,
     gdp_epsilon,
     gdp_mu,
+    gdp_pure,
     pure_mu,
     pure_rho,
     zcdp_delta,
     zcdp_epsilon,
+    zcdp_pure,
     zcdp_rho,
 )
 
@@ -183,3 +185,11 @@ def test_more_loss_is_never_cheaper(one, other, delta):
     assert zcdp_rho(low, delta) <= zcdp_rho(high, delta)
     assert pure_mu(low) <= pure_mu(high)
     assert pure_rho(low) <= pure_rho(high)
+
+
+@pytest.mark.parametrize("amount", LOSSES)
+def test_largest_pure_epsilon_within_a_price_is_within_it_and_nearly_all(amount):
+    for there, back in ((pure_rho, zcdp_pure), (pure_mu, gdp_pure)):
+        epsilon = back(amount)
+        assert there(epsilon) <= amount
+        assert there(epsilon * (1 + Fraction("2e-10"))) > amount

@@ -1,6 +1,7 @@
 """Mechanisms: exact integers in, private integers out; each knows its price before either.
 
 DiscreteLaplace    noise for a vector of small L1 sensitivity, pure epsilon
+Staircase          the least noise for one integer at a pure epsilon
 DiscreteGaussian   noise for a vector of small L2 sensitivity, zCDP rho
 RoundedGaussian    the same in GDP mu, exactly; or for an (epsilon, delta)
 Exponential        one candidate by its score, pure epsilon (and epsilon²/8 in zCDP)
@@ -9,9 +10,9 @@ ThresholdLaplace   counts of unknown keys, shown above a threshold, (epsilon, de
 ThresholdGaussian  the same with less noise where a unit may be in many groups
 KeySelection       which unknown keys are kept, without counts: the best selection
 
-Mechanism          the protocol of all five
-Additive           the shape of the first three: release, interval, tail, log_mass, variance
-Selection          the shape of the last two: release, log_mass
+Mechanism          the protocol of all
+Additive           the shape of the first four: release, interval, tail, log_mass, variance
+Selection          the shape of the choices by score: release, log_mass
 """
 
 from halfmask.mechanisms.additive import Additive
@@ -22,6 +23,7 @@ from halfmask.mechanisms.mechanism import Mechanism
 from halfmask.mechanisms.permute_and_flip import PermuteAndFlip
 from halfmask.mechanisms.rounded_gaussian import RoundedGaussian
 from halfmask.mechanisms.selection import Selection
+from halfmask.mechanisms.staircase import Staircase
 from halfmask.mechanisms.threshold import Thresholded
 from halfmask.mechanisms.threshold_gaussian import ThresholdGaussian
 from halfmask.mechanisms.threshold_laplace import ThresholdLaplace
@@ -37,6 +39,7 @@ __all__ = [
     "PermuteAndFlip",
     "RoundedGaussian",
     "Selection",
+    "Staircase",
     "ThresholdGaussian",
     "ThresholdLaplace",
     "Thresholded",

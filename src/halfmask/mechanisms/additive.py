@@ -49,7 +49,11 @@ class Additive(ABC):
 
     @abstractmethod
     def _log_mass(self, distance: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return log P(noise = k) for distance = |k| and a positive scale."""
+        """Return log P(noise = k) from what `_reading` returned, for a positive scale."""
+
+    def _reading(self, distance: NDArray[Any]) -> NDArray[np.float64]:
+        """Return what the mass depends on, from |k| in integers: here |k| itself, in floats."""
+        return distance.astype(np.float64)
 
     @abstractmethod
     def _tail(self, k: int) -> Decimal:
@@ -132,26 +136,27 @@ class Additive(ABC):
             result = np.where(distance == 0, 0.0, -np.inf)
         else:
             with np.errstate(over="ignore", divide="ignore"):  # beyond 1e150: log mass -inf
-                result = self._log_mass(distance)
+                result = self._log_mass(self._reading(distance))
         return float(result) if distance.ndim == 0 else result
 
 
-def _distances(k: object) -> NDArray[np.float64]:
-    """Return |k| as floats; refuse what is not made of integers."""
+def _distances(k: object) -> NDArray[Any]:
+    """Return |k| as integers that floats can hold; refuse what is not made of integers."""
     array = k if isinstance(k, np.ndarray) else np.array(k, dtype=object)
     try:
         if array.dtype.kind in "iu":
-            return np.abs(array.astype(np.float64))
+            negative = array < 0
+            return np.where(negative, ~array, array).astype(np.uint64) + negative
         if array.dtype.kind != "O":
             raise TypeError
         if any(isinstance(each, bool) for each in array.flat):
             raise TypeError
-        flat = [float(min(abs(operator.index(each)), 10**300)) for each in array.flat]
+        flat = [min(abs(operator.index(each)), 10**300) for each in array.flat]
     except TypeError:
         raise InvalidQuery(
             "k: not integers; the noise takes only integers, so ask for those"
         ) from None
-    return np.array(flat, dtype=np.float64).reshape(array.shape)
+    return np.array(flat, dtype=object).reshape(array.shape)
 
 
 @functools.lru_cache(maxsize=1024)

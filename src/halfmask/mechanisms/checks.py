@@ -5,6 +5,7 @@ import operator
 from fractions import Fraction
 
 from halfmask.errors import InvalidQuery
+from halfmask.privacy import Cost, Pure
 
 LARGEST_SCALE = 2**55  # beyond this the samplers' 64-bit integers could overflow
 
@@ -47,6 +48,23 @@ coarser grid (a smaller sensitivity) or a larger epsilon
             f"scale: the noise would have scale {size}, above 2^55; use a coarser grid "
             f"(a smaller sensitivity) or a larger {price}"
         )
+
+
+def charged(pure: Pure, price: Cost | None) -> Cost:
+    """Return what is charged for a pure epsilon: itself, or a price that covers it.
+
+    >>> from halfmask.privacy import ZCDP
+    >>> print(charged(Pure(1), ZCDP("1/2")))
+    rho 0.5
+    """
+    if price is None:
+        return pure
+    worth = pure.in_measure(price.measure).amounts
+    if any(needed > paid for needed, paid in zip(worth, price.amounts, strict=True)):
+        raise InvalidQuery(
+            f"price: noise of {pure} costs more than {price}; give a smaller epsilon"
+        )
+    return price
 
 
 def root_up(square: Fraction) -> Fraction:

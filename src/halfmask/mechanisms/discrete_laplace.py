@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfmask.mechanisms.additive import Additive
-from halfmask.mechanisms.checks import drawable, whole_sensitivity
+from halfmask.mechanisms.checks import charged, drawable, whole_sensitivity
 from halfmask.noise import Words, discrete_laplace
-from halfmask.privacy import Number, Pure
+from halfmask.privacy import Cost, Number, Pure
 from halfmask.privacy.normal import decimal
 
 
@@ -27,6 +27,7 @@ class DiscreteLaplace(Additive):
     Attributes:
         sensitivity: the most by which one unit can change the vector in L1, in grid steps.
         epsilon: the price; 0.1 means one tenth.
+        price: what is charged in place of epsilon, which it must cover; None is epsilon itself.
 
     >>> count = DiscreteLaplace(sensitivity=1, epsilon=0.5)
     >>> count.law, str(count.cost), count.interval(100, confidence=0.95)
@@ -36,16 +37,21 @@ class DiscreteLaplace(Additive):
 
     sensitivity: int
     epsilon: Fraction
+    price: Cost | None
 
-    def __init__(self, sensitivity: SupportsIndex, epsilon: Number) -> None:
+    def __init__(
+        self, sensitivity: SupportsIndex, epsilon: Number, price: Cost | None = None
+    ) -> None:
         object.__setattr__(self, "sensitivity", whole_sensitivity(sensitivity, "sensitivity"))
         object.__setattr__(self, "epsilon", Pure(epsilon).epsilon)
+        object.__setattr__(self, "price", price)
+        charged(Pure(epsilon), price)
         drawable(self.scale, "epsilon")
 
     @property
-    def cost(self) -> Pure:
+    def cost(self) -> Cost:
         """The price of one release of the whole vector."""
-        return Pure(self.epsilon)
+        return charged(Pure(self.epsilon), self.price)
 
     @property
     def scale(self) -> Fraction:

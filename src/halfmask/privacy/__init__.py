@@ -13,10 +13,12 @@ from halfmask.privacy.conversions import (
     gdp_delta,
     gdp_epsilon,
     gdp_mu,
+    gdp_pure,
     pure_mu,
     pure_rho,
     zcdp_delta,
     zcdp_epsilon,
+    zcdp_pure,
     zcdp_rho,
 )
 from halfmask.privacy.cost import Cost, Measure
@@ -45,10 +47,12 @@ __all__ = [
     "gdp_delta",
     "gdp_epsilon",
     "gdp_mu",
+    "gdp_pure",
     "plain",
     "pure_mu",
     "pure_rho",
     "zcdp_delta",
     "zcdp_epsilon",
+    "zcdp_pure",
     "zcdp_rho",
 ]

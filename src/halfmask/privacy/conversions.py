@@ -3,7 +3,7 @@
 Every function takes exact fractions and returns an exact fraction of 12 significant digits that
 errs on the safe side: a loss is rounded up, an allowance down.
 
-pure epsilon     -> rho, mu          pure_rho, pure_mu, bounded_range_rho
+pure epsilon    <-> rho, mu          pure_rho, pure_mu, bounded_range_rho, zcdp_pure, gdp_pure
 rho (zCDP)      <-> (epsilon, delta)  zcdp_delta, zcdp_epsilon, zcdp_rho
 mu (GDP)        <-> (epsilon, delta)  gdp_delta, gdp_epsilon, gdp_mu
 """
@@ -29,13 +29,16 @@ __all__ = [
     "gdp_delta",
     "gdp_epsilon",
     "gdp_mu",
+    "gdp_pure",
     "pure_mu",
     "pure_rho",
     "zcdp_delta",
     "zcdp_epsilon",
+    "zcdp_pure",
     "zcdp_rho",
 ]
 
+_SPARED = 1 - Decimal("2e-11")  # more than both roundings to 12 digits
 _FAR = 50  # a normal tail beyond 50 is under 1e-500: below any delta
 
 
@@ -78,6 +81,34 @@ def pure_mu(epsilon: Fraction) -> Fraction:
     """
     log_p = -(1 + decimal(epsilon).exp()).ln()
     return round_up(root(lambda m: log_p - normal_tail(m / 2).ln())[1])
+
+
+@lru_cache
+@in_sixty_digits
+def zcdp_pure(rho: Fraction) -> Fraction:
+    """Return the largest epsilon with: every epsilon-DP mechanism is rho-zCDP, nearly.
+
+    Privacy: the inverse of `pure_rho`, so that pure_rho(zcdp_pure(rho)) <= rho, roundings included.
+    """
+    target = decimal(rho)
+
+    def over(e: Decimal) -> Decimal:
+        shrunk = (-e).exp()
+        return e * (1 - shrunk) / (1 + shrunk) - target
+
+    return round_down(root(over)[0] * _SPARED)
+
+
+@lru_cache
+@in_sixty_digits
+def gdp_pure(mu: Fraction) -> Fraction:
+    """Return the largest epsilon with: every epsilon-DP mechanism is mu-GDP, nearly.
+
+    Privacy: the inverse of `pure_mu`, ln((1 - p)/p) with p = Phi(-mu/2), so that
+    pure_mu(gdp_pure(mu)) <= mu, roundings included.
+    """
+    p = normal_tail(decimal(mu) / 2 * _SPARED)
+    return round_down(((1 - p) / p).ln() * _SPARED)
 
 
 @lru_cache

@@ -157,6 +157,10 @@ class ZCDP(Cost):
         wanted = _delta(delta, zero=False)
         return Approximate(conversions.zcdp_epsilon(self.rho, wanted), wanted)
 
+    def largest_pure(self) -> Pure:
+        """Return the largest epsilon that stays within this rho. [see conversions.zcdp_pure]."""
+        return Pure(min(LARGEST, conversions.zcdp_pure(self.rho)))
+
     def _converted(self, measure: Measure) -> Cost | None:
         return None
 
@@ -199,6 +203,10 @@ class GDP(Cost):
         """Return the exact (epsilon, delta) of this mu. [see conversions.gdp_epsilon]."""
         wanted = _delta(delta, zero=False)
         return Approximate(conversions.gdp_epsilon(self.mu, wanted), wanted)
+
+    def largest_pure(self) -> Pure:
+        """Return the largest epsilon that stays within this mu. [see conversions.gdp_pure]."""
+        return Pure(min(LARGEST, conversions.gdp_pure(self.mu)))
 
     def _converted(self, measure: Measure) -> Cost | None:
         """Privacy: mu-GDP implies mu^2/2-zCDP. [Dong, Roth & Su 2019, Cor. B.6]."""

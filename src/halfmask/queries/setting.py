@@ -10,10 +10,14 @@ __all__ = ["Reach", "Setting"]
 
 @dataclass(frozen=True)
 class Reach:
-    """How far one privacy unit can move the exact integers: L1 and squared L2 distance."""
+    """How far one privacy unit can move the exact integers: L1 and squared L2 distance.
+
+    alone: no unit moves more than one of the integers, those of all groups together.
+    """
 
     l1: int
     l2_squared: int
+    alone: bool = False
 
 
 @dataclass(frozen=True)
@@ -28,7 +32,7 @@ class Setting:
     @property
     def keys(self) -> tuple[object, ...]:
         """The public group keys; one unnamed group where there are none."""
-        return self.by.values if self.by is not None else (None,)
+        return self.by.labels if self.by is not None else (None,)
 
     @property
     def groups(self) -> Groups:
@@ -63,7 +67,9 @@ class Setting:
 
         Privacy: a unit's vectors have L1 norm at most rows * row_norm in all; its removal moves
         the sums by that, its replacement by twice that (triangle inequality). Where one number is
-        asked, `swing` bounds its change by replacement within one group.
+        asked of each group, `swing` bounds its change by replacement within one group; a unit
+        then moves that number `alone` if it lies in one group only, before and after: there are
+        no groups, or it is added or removed and is one row or picks one group.
         Non-negative or scalar vectors only: then the squared L2 distance of two such vectors is
         at most the sum of their squared norms. `spread` is for `spread_bound`. Checked by brute
         force in tests/queries.
@@ -71,7 +77,8 @@ class Setting:
         far, groups = self.rows * row_norm, self.picked or 1
         squared = far * far if spread else far * far // groups
         if self.unit.relation is Relation.ADD_REMOVE:
-            return Reach(far, squared)
+            once = self.by is None or self.unit.column is None or self.picked == 1
+            return Reach(far, squared, alone=swing is not None and once and not spread)
         if swing is not None and self.by is None:
-            return Reach(self.unit.rows * swing, (self.unit.rows * swing) ** 2)
+            return Reach(self.unit.rows * swing, (self.unit.rows * swing) ** 2, alone=True)
         return Reach(2 * far, 2 * squared)

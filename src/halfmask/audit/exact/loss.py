@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfmask.errors import InvalidQuery
-from halfmask.mechanisms import Additive, Selection
+from halfmask.audit.exact.steps import step_laws
+from halfmask.mechanisms import Additive, Selection, Staircase
 
 __all__ = ["Loss", "exact_loss"]
 
@@ -66,6 +67,8 @@ def exact_loss(
     if scores is not None:
         raise InvalidQuery("scores: noise is added whatever the integers are; leave them out")
     moved = (shift,) if isinstance(shift, int) else tuple(map(int, shift))
+    if isinstance(mechanism, Staircase):
+        return _Choice(*step_laws(mechanism, moved))
     return _Noise(mechanism, tuple(abs(one) for one in moved if one))
 
 

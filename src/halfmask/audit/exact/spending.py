@@ -7,7 +7,13 @@ from math import isqrt
 
 from halfmask.audit.exact.loss import exact_loss
 from halfmask.audit.exact.scripts import Script
-from halfmask.mechanisms import Additive, DiscreteGaussian, DiscreteLaplace, RoundedGaussian
+from halfmask.mechanisms import (
+    Additive,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    RoundedGaussian,
+    Staircase,
+)
 from halfmask.plan import Tally
 from halfmask.privacy import GDP, ZCDP, Approximate, Cost, Pure, gdp_epsilon, pure_mu, pure_rho
 
@@ -71,6 +77,9 @@ class Spending:
         match moved.mechanism:
             case DiscreteLaplace():
                 return cls(epsilon=sum(map(abs, shift)) / scale)
+            case Staircase() as stairs:  # every integer that moves, moves up a step at least
+                steps = sum(-(-abs(s) // stairs.sensitivity) for s in shift)
+                return cls(epsilon=steps * stairs.epsilon)
             case DiscreteGaussian():
                 return cls(rho=squared / 2)
             case RoundedGaussian():
