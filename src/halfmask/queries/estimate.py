@@ -1,6 +1,6 @@
 """What a reader gets of noisy integers: a value, and where the exact answer lies."""
 
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 __all__ = ["Estimate"]
 
@@ -8,8 +8,10 @@ __all__ = ["Estimate"]
 class Estimate(Protocol):
     """Noisy integers, read as an answer. Reading is post-processing: it costs nothing."""
 
-    post_processing: ClassVar[tuple[str, ...]]
-    """What was done to the noisy numbers, beyond a change of units."""
+    @property
+    def post_processing(self) -> tuple[str, ...]:
+        """What was done to the noisy numbers, beyond a change of units."""
+        ...
 
     @property
     def value(self) -> object:

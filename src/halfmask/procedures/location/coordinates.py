@@ -1,82 +1,22 @@
-"""The median of each coordinate."""
+"""The median of each coordinate, and a point deep in all of them at once."""
 
 from dataclasses import dataclass
 from math import log, pi, sqrt
-from typing import Any, ClassVar
+from typing import ClassVar
 
-import numpy as np
+from halfmask.privacy import Cost
+from halfmask.procedures.location.asked import Centre, Chosen, best_for_choices
+from halfmask.queries import Expected, Setting
+from halfmask.queries.location import Boxes, Medians, chosen_epsilon
 
-from halfmask.errors import InvalidQuery
-from halfmask.noise import Words
-from halfmask.plan import Points
-from halfmask.privacy import GDP, ZCDP, Approximate, Cost, Pure
-from halfmask.queries import Expected, Record, Setting
-from halfmask.queries.location import Box, Medians, Region, chosen_epsilon
-
-__all__ = ["CoordinateMedian", "Middles"]
+__all__ = ["BoxMedian", "CoordinateMedian"]
 
 
 @dataclass(frozen=True)
-class Middles:
-    """A point of coordinate medians. No interval: it would need to know where other points lie."""
-
-    point: tuple[float, ...]
-    region: Region
-
-    post_processing: ClassVar[tuple[str, ...]] = ()
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The columns."""
-        return self.region.names
-
-    @property
-    def value(self) -> tuple[float, ...]:
-        """The coordinates, in the order of the columns."""
-        return self.point
-
-    def interval(self, confidence: float = 0.95) -> tuple[tuple[float, float], ...]:
-        """The public bounds: all that is sure of an exact median, given a chosen one."""
-        steps = self.region.steps.tolist()
-        pairs = zip(self.region.grids, steps, strict=True)
-        return tuple((grid.lower * step, grid.upper * step) for grid, step in pairs)
-
-
-@dataclass(frozen=True)
-class _Placed:
-    """Medians of cells, read as coordinates and charged at the price that was asked."""
-
-    medians: Medians
-    region: Region
-    cost: Cost
-
-    is_public: ClassVar[bool] = False
-
-    @property
-    def request(self) -> Points:
-        """What is asked of the rows."""
-        return self.medians.points
-
-    @property
-    def laws(self) -> tuple[str, ...]:
-        """The law of the choices, in words."""
-        return self.medians.laws
-
-    def release(self, exact: Any, words: Words | None) -> list[Record]:
-        """Choose a cell of each coordinate."""
-        return self.medians.release(exact, words)
-
-    def read(self, records: Any) -> tuple[Middles, ...]:
-        """Read cells as coordinates."""
-        (middle,) = self.medians.read(records)
-        return (Middles(self.region.place(np.array(middle.cells, dtype=float)), self.region),)
-
-
-@dataclass(frozen=True)
-class CoordinateMedian:
+class CoordinateMedian(Centre):
     """The point whose coordinates are the medians of the columns.
 
-    center, radius, columns: as in `RobustLocation`.
+    center, radius, columns: see `RobustLocation`.
 
     Privacy: epsilon-DP, each coordinate's median at epsilon/d; rho-zCDP, each at
     sqrt(8 rho / d), by bounded range; with a delta, the better of both.
@@ -86,69 +26,62 @@ class CoordinateMedian:
     'median of each of all numeric columns'
     """
 
-    center: float | tuple[float, ...] = 0.0
-    radius: float | tuple[float, ...] = 0.0
-    columns: tuple[str, ...] | None = None
+    what: ClassVar[str] = "median of each of"
 
-    weight: ClassVar[float] = 1.0
-
-    def __post_init__(self) -> None:
-        for name in ("center", "radius", "columns"):
-            given = getattr(self, name)
-            if hasattr(given, "__iter__") and not isinstance(given, str):
-                object.__setattr__(self, name, tuple(given))
-        assert self.box is not None  # noqa: S101
-
-    @property
-    def box(self) -> Box:
-        """The box as bounds."""
-        return Box.about(self.center, self.radius, self.columns)
-
-    @property
-    def title(self) -> str:
-        """What is asked, as a reader would say it."""
-        return f"median of each of {', '.join(self.columns or ('all numeric columns',))}"
-
-    def check(self, setting: Setting) -> None:
-        """Refuse columns that are not there or hold no numbers."""
-        self.box.region(setting)
-
-    def prepare(self, setting: Setting, price: Cost) -> _Placed:
+    def prepare(self, setting: Setting, price: Cost) -> Chosen:
         """Fix the points and the choices."""
         region = self.box.region(setting)
-        inside = _best(price, region.size)
-        return _Placed(
-            Medians(region.points(setting), region.moved(setting), inside), region, price
-        )
+        inside = best_for_choices(price, region.size)
+        choice = Medians(region.points(setting), region.moved(setting), inside)
+        return Chosen(choice, region, price)
 
     def expected(self, setting: Setting, price: Cost, rows: int) -> Expected:
         """Predict the error of a coordinate for normal data of deviation 1."""
         region = self.box.region(setting)
-        each = float(chosen_epsilon(_best(price, region.size), region.size))
-        per_row = each / region.moved(setting)  # a cell one place further is e^-per_row as likely
-        noise = sqrt(2) / per_row / rows * sqrt(2 * pi) / 2
-        octaves = log(max(region.widths))
+        d = region.size
+        inside = best_for_choices(price, d)
+        each = float(chosen_epsilon(inside, d)) / region.moved(setting)
+        # each rank further is exp(-each) as likely on both sides; a rank is sqrt(2 pi)/n wide
+        noise = 2 * sqrt(2) / each / 2 * sqrt(2 * pi) / rows
+        least = 4 * (self.octaves(region) * log(2) + log(d) + 3)
         error = sqrt(pi / 2 / rows + noise * noise)
-        assumed = "normal points of deviation 1, sampling error counted"
-        if per_row * rows / 2 < octaves / 2 + log(region.size) + 3:
-            error = float(max(region.widths * region.steps))
-            assumed = "too few points for these bounds"
-        return Expected(error, 0.0, float(max(region.widths * region.steps)), assumed)
+        return self.foreseen(error, region, each * rows >= least)
 
 
-def _best(price: Cost, choices: int) -> Pure | ZCDP:
-    """Return the currency in which each choice gets the most."""
-    match price:
-        case Pure() | ZCDP():
-            return price
-        case Approximate():
-            pure = Pure(price.epsilon)
-            if not price.delta:
-                return pure
-            zcdp = price.largest_zcdp()
-            better = chosen_epsilon(zcdp, choices) > chosen_epsilon(pure, choices)
-            return zcdp if better else pure
-        case GDP():
-            raise InvalidQuery("price: a choice has no proved price in mu; give epsilon or rho")
-        case _:
-            raise InvalidQuery(f"price: {price} given; give epsilon or rho")
+@dataclass(frozen=True)
+class BoxMedian(Centre):
+    """A point near the median of every coordinate: deep in nested boxes along the axes.
+
+    Pure epsilon in any dimension, and the least error there is at delta 0 up to ten dimensions or
+    so. It estimates the coordinate medians.
+    center, radius, columns: see `RobustLocation`.
+
+    Privacy: epsilon-DP, by the exponential mechanism on the depth of the shallowest coordinate;
+    epsilon^2/8-zCDP. [McSherry & Talwar 2007, Thm 6; Cesar & Rogers 2021, Lemma 3.4]
+
+    >>> BoxMedian(center=0, radius=100, columns=["x", "y"]).title
+    'box median of x, y'
+    """
+
+    what: ClassVar[str] = "box median of"
+
+    def prepare(self, setting: Setting, price: Cost) -> Chosen:
+        """Fix the points and the choice."""
+        region = self.box.region(setting)
+        choice = Boxes(region.points(setting), region.moved(setting), best_for_choices(price, 1))
+        return Chosen(choice, region, price)
+
+    def expected(self, setting: Setting, price: Cost, rows: int) -> Expected:
+        """Predict the error of a coordinate for normal data of deviation 1.
+
+        The level m of the box has density m^(d-1) exp(-m epsilon / (2 moved)), so it is about
+        2 d moved / epsilon, and the point lies uniformly in the box of half-width m sqrt(pi/2)/n.
+        """
+        region = self.box.region(setting)
+        d = region.size
+        rate = float(chosen_epsilon(best_for_choices(price, 1), 1)) / 2 / region.moved(setting)
+        half = sqrt(d * (d + 1)) / rate / rows * sqrt(2 * pi) / 2
+        noise = half / sqrt(3) * sqrt((d + 2) / d)  # a shell lies further out than its box
+        far = self.octaves(region) * log(2)
+        error = sqrt(pi / 2 / rows + noise * noise)
+        return self.foreseen(error, region, rate * rows >= d * far + 3)

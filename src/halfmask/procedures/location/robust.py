@@ -1,7 +1,7 @@
 """A robust private centre: coordinate medians, their scales, then noisy steps of a spatial sign."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import sqrt
 from statistics import NormalDist
@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 from halfmask.errors import InvalidQuery
 from halfmask.plan import Points
 from halfmask.privacy import ZCDP, Approximate, Cost
+from halfmask.procedures.location.asked import Centre
 from halfmask.procedures.location.budget import CUT, STEPS, Budget
 from halfmask.procedures.location.composite import Composite
 from halfmask.procedures.location.normal import middle_radius, winsorised
 from halfmask.procedures.procedure import Measure
 from halfmask.queries import Expected, Setting
-from halfmask.queries.location import Box, Frame, Medians, Radii, Region, Scales, Signs
+from halfmask.queries.location import Frame, Medians, Radii, Region, Scales, Signs
 
 __all__ = ["Place", "RobustLocation"]
 
@@ -44,7 +45,11 @@ class Place:
     count: float
     found: bool = True
 
-    post_processing: ClassVar[tuple[str, ...]] = ("held inside the bounds",)
+    @property
+    def post_processing(self) -> tuple[str, ...]:
+        """What was done to the noisy point, and a warning where it may have failed."""
+        doubt = "the noisy count of points is too small for this price: the point may be far off"
+        return ("held inside the bounds",) if self.found else ("held inside the bounds", doubt)
 
     @property
     def value(self) -> tuple[float, ...]:
@@ -60,7 +65,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class RobustLocation:
+class RobustLocation(Centre):
     """The centre of points, little moved by a quarter of outliers or by heavy tails.
 
     Coordinate medians find the points, median distances their scales; then Newton's steps of the
@@ -84,45 +89,24 @@ class RobustLocation:
     'robust centre of all numeric columns'
     """
 
-    center: float | tuple[float, ...] = 0.0
-    radius: float | tuple[float, ...] = 0.0
-    columns: tuple[str, ...] | None = None
     rows: int | None = None
     plan: tuple[float, float, float] | None = None
 
-    weight: ClassVar[float] = 1.0
+    what: ClassVar[str] = "robust centre of"
 
     def __post_init__(self) -> None:
-        for name in ("center", "radius", "columns", "plan"):
-            given = getattr(self, name)
-            if hasattr(given, "__iter__") and not isinstance(given, str):
-                object.__setattr__(self, name, tuple(given))
-        assert self.box is not None  # noqa: S101
+        super().__post_init__()
         if self.rows is not None and (isinstance(self.rows, bool) or self.rows < 1):
             raise InvalidQuery(f"rows: {self.rows!r} is no number of points; give one, or None")
         if self.plan is None:
             return
+        object.__setattr__(self, "plan", tuple(self.plan))
         shares = [Fraction(str(share)) for share in self.plan]
         if len(shares) != 3 or min(shares) <= 0 or sum(shares) != 1:
             raise InvalidQuery(
                 f"plan: {self.plan} are no shares of location, scale and refinement; give three "
                 "positive numbers that sum to 1, such as (0.7, 0.2, 0.1)"
             )
-
-    @property
-    def box(self) -> Box:
-        """The box as bounds."""
-        return Box.about(self.center, self.radius, self.columns)
-
-    @property
-    def title(self) -> str:
-        """What is asked, as a reader would say it."""
-        names = ", ".join(self.columns) if self.columns else "all numeric columns"
-        return f"robust centre of {names}"
-
-    def check(self, setting: Setting) -> None:
-        """Refuse columns that are not there or hold no numbers."""
-        self.box.region(setting)
 
     def prepare(self, setting: Setting, price: Cost) -> Composite[Place]:
         """Fix the points and the stages."""
@@ -146,11 +130,9 @@ class RobustLocation:
         budget = stages.budget(rows, inside)
         rho = float(inside.amounts[0])
         error = budget.error(rows, region.size, rho, stages.moved) / sqrt(region.size)
-        assumed = "normal points of deviation 1 in each coordinate, sampling error counted"
-        if not budget.feasible:
-            error = float(np.max(region.widths * region.steps))
-            assumed = f"too few points: about {budget.needed} are needed"
-        return Expected(error, 0.0, 2 * NormalDist().inv_cdf(0.975) * error, assumed)
+        expected = self.foreseen(error, region, budget.feasible)
+        width = 2 * NormalDist().inv_cdf(0.975) * error if budget.feasible else expected.rmse
+        return replace(expected, interval_width=width * (self.deviation or 1.0))
 
 
 def _inside(price: Cost) -> ZCDP:
@@ -177,7 +159,7 @@ class Stages:
 
     def budget(self, rows: float, inside: ZCDP) -> Budget:
         """Split the price for about so many rows."""
-        octaves = float(np.log2(self.region.widths.max()))
+        octaves = self.asked.octaves(self.region)
         d, rho = self.region.size, float(inside.rho)
         planned = Budget.plan(rows, d, rho, octaves, self.moved)
         if self.asked.plan is None:

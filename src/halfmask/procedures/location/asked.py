@@ -1,0 +1,175 @@
+"""What every centre has in common: where it is sure to lie, and how a chosen cell is read."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf, log2
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from halfmask.errors import InvalidQuery
+from halfmask.noise import Words
+from halfmask.plan import Points
+from halfmask.privacy import ZCDP, Approximate, Cost, Pure
+from halfmask.queries import Expected, Measurement, Record, Setting
+from halfmask.queries.location import Box, Middle, Region, chosen_epsilon
+
+__all__ = ["Centre", "Chosen", "Placed", "best_for_choices"]
+
+SPREAD = 20.0
+"""Doublings from the points' deviation to the bounds, where no deviation is supposed."""
+
+
+@dataclass(frozen=True)
+class Centre(ABC):
+    """A question for one point.
+
+    center, radius: the box in which the points' centre is sure to lie, from center - radius to
+      center + radius: numbers, or one for each column. Points outside are moved to its edge.
+    columns: names; None takes every numeric column.
+    deviation: about the smallest deviation that a coordinate may have, supposed in public; it
+      serves previews and tells what is feasible. None supposes 2^-20 of the bounds' distance.
+    """
+
+    center: float | tuple[float, ...] = 0.0
+    radius: float | tuple[float, ...] = 0.0
+    columns: tuple[str, ...] | None = None
+    deviation: float | None = None
+
+    weight: ClassVar[float] = 1.0
+    what: ClassVar[str] = "centre of"
+
+    def __post_init__(self) -> None:
+        for name in ("center", "radius", "columns"):
+            given = getattr(self, name)
+            if hasattr(given, "__iter__") and not isinstance(given, str):
+                object.__setattr__(self, name, tuple(given))
+        assert self.box is not None  # noqa: S101
+        if self.deviation is not None and not 0 < self.deviation < inf:
+            raise InvalidQuery(
+                f"deviation: {self.deviation!r} is no positive number; give a guess, or None"
+            )
+
+    @property
+    def box(self) -> Box:
+        """The box as bounds."""
+        return Box.about(self.center, self.radius, self.columns)
+
+    def octaves(self, region: Region) -> float:
+        """How many doublings lie between the smallest deviation and the widest bounds."""
+        if self.deviation is None:
+            return SPREAD
+        widest = float(np.max(region.widths * region.steps))
+        return min(max(log2(widest / self.deviation), 1.0), float(np.log2(region.widths.max())))
+
+    @property
+    def title(self) -> str:
+        """What is asked, as a reader would say it."""
+        names = ", ".join(self.columns) if self.columns else "all numeric columns"
+        return f"{self.what} {names}"
+
+    def check(self, setting: Setting) -> None:
+        """Refuse columns that are not there or hold no numbers."""
+        self.box.region(setting)
+
+    def foreseen(self, error: float, region: Region, enough: bool) -> Expected:
+        """Return an expected error of a coordinate, given in deviations."""
+        widest = float(np.max(region.widths * region.steps))
+        if not enough:
+            return Expected(widest, 0.0, widest, "too few points for this price and these bounds")
+        unit = self.deviation or 1.0
+        assumed = f"normal points of deviation {unit:g} in each coordinate, sampling counted"
+        return Expected(error * unit, 0.0, widest, assumed)
+
+    @abstractmethod
+    def prepare(self, setting: Setting, price: Cost) -> Measurement[Any]:
+        """Fix the points and the noise; see `Query`."""
+
+    @abstractmethod
+    def expected(self, setting: Setting, price: Cost, rows: int) -> Expected:
+        """Predict the error of a coordinate, for normal points of deviation 1."""
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A chosen point. No interval: it would need to know where other points lie."""
+
+    point: tuple[float, ...]
+    region: Region
+
+    post_processing: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The columns."""
+        return self.region.names
+
+    @property
+    def value(self) -> tuple[float, ...]:
+        """The coordinates, in the order of the columns."""
+        return self.point
+
+    def interval(self, confidence: float = 0.95) -> tuple[tuple[float, float], ...]:
+        """The public bounds: all that is sure of an exact median, given a chosen one."""
+        steps = self.region.steps.tolist()
+        pairs = zip(self.region.grids, steps, strict=True)
+        return tuple((grid.lower * step, grid.upper * step) for grid, step in pairs)
+
+
+class _Choice(Protocol):
+    @property
+    def points(self) -> Points: ...
+    @property
+    def laws(self) -> tuple[str, ...]: ...
+    def release(self, exact: Any, words: Words | None) -> list[Record]: ...
+    def read(self, records: Sequence[Record]) -> tuple[Middle, ...]: ...
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A choice of cells, read as coordinates and charged at the price that was asked."""
+
+    choice: _Choice
+    region: Region
+    cost: Cost
+
+    is_public: ClassVar[bool] = False
+
+    @property
+    def request(self) -> Points:
+        """What is asked of the rows."""
+        return self.choice.points
+
+    @property
+    def laws(self) -> tuple[str, ...]:
+        """The law of the choice, in words."""
+        return self.choice.laws
+
+    def release(self, exact: Any, words: Words | None) -> list[Record]:
+        """Choose a cell of each coordinate."""
+        return self.choice.release(exact, words)
+
+    def read(self, records: Sequence[Record]) -> tuple[Placed, ...]:
+        """Read cells as coordinates."""
+        (middle,) = self.choice.read(records)
+        cells = np.array(middle.cells, dtype=float)
+        return (Placed(self.region.place(cells), self.region),)
+
+
+def best_for_choices(price: Cost, choices: int) -> Pure | ZCDP:
+    """Return the currency within a price in which each of several choices gets the most."""
+    match price:
+        case Pure() | ZCDP():
+            return price
+        case Approximate():
+            pure = Pure(price.epsilon)
+            if not price.delta:
+                return pure
+            zcdp = price.largest_zcdp()
+            better = chosen_epsilon(zcdp, choices) > chosen_epsilon(pure, choices)
+            return zcdp if better else pure
+        case _:
+            raise InvalidQuery(
+                f"price: {price} given, and a choice has no proved price in it; give epsilon or rho"
+            )

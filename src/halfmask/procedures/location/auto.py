@@ -1,0 +1,102 @@
+"""The best centre for a price: predicted from public facts, refused up front where none is."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from halfmask.errors import InvalidQuery
+from halfmask.privacy import Cost
+from halfmask.procedures.location.asked import Centre
+from halfmask.procedures.location.coordinates import BoxMedian, CoordinateMedian
+from halfmask.procedures.location.robust import RobustLocation
+from halfmask.queries import Expected, Measurement, Setting
+
+__all__ = ["Location"]
+
+MOST_ROWS = 10**12
+
+
+@dataclass(frozen=True)
+class Location(Centre):
+    """The centre of points by whichever estimator is predicted to err least.
+
+    Chosen among `BoxMedian`, `CoordinateMedian` and, where there is a delta, `RobustLocation`, by
+    their errors for so many normal points: public facts alone, so the choice costs nothing. All
+    three estimate the centre of symmetric data.
+
+    center, radius, columns: see `RobustLocation`.
+    rows: how many points there are, known or supposed in public.
+    outliers: whether many gross outliers are expected: then a robust location is taken wherever
+      it is feasible.
+
+    Privacy: that of the estimator that is chosen.
+
+    >>> Location(center=0, radius=100, rows=1000).title
+    'centre of all numeric columns'
+    """
+
+    rows: int = 1000
+    outliers: bool = False
+
+    what: ClassVar[str] = "centre of"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.rows, bool) or not isinstance(self.rows, int) or self.rows < 1:
+            raise InvalidQuery(f"rows: {self.rows!r} is no number of points; give your guess")
+
+    def chosen(self, setting: Setting, price: Cost) -> Centre:
+        """Return the estimator that is taken; InvalidQuery where none is feasible."""
+        found = self._best(setting, price, self.rows)
+        if found is None:
+            enough = self._enough(lambda rows: self._best(setting, price, rows) is not None)
+            raise InvalidQuery(
+                f"rows: {self.rows} points are too few for {price} within these bounds, whatever "
+                f"the estimator; {enough}, or ask with a larger price, a smaller radius or fewer "
+                "columns. Nothing was charged."
+            )
+        return found
+
+    def _best(self, setting: Setting, price: Cost, rows: int) -> Centre | None:
+        place: dict[str, Any] = {
+            "center": self.center,
+            "radius": self.radius,
+            "columns": self.columns,
+            "deviation": self.deviation,
+        }
+        kinds: list[Centre] = [BoxMedian(**place), CoordinateMedian(**place)]
+        robust = RobustLocation(**place, rows=rows)
+        errors = {}
+        for kind in [*kinds, robust]:
+            try:
+                expected = kind.expected(setting, price, rows)
+                kind.prepare(setting, price)
+            except InvalidQuery:
+                continue
+            if "too few" not in expected.assuming:
+                errors[kind] = expected.rmse
+        if self.outliers and robust in errors:
+            return robust
+        return min(errors, key=lambda kind: errors[kind]) if errors else None
+
+    @staticmethod
+    def _enough(feasible: Callable[[int], bool]) -> str:
+        rows = 2
+        while rows < MOST_ROWS and not feasible(rows):
+            rows *= 2
+        if rows >= MOST_ROWS:
+            return "no number of rows would do"
+        low = rows // 2
+        while rows - low > max(low // 50, 1):
+            middle = (low + rows) // 2
+            low, rows = (low, middle) if feasible(middle) else (middle, rows)
+        return f"about {rows} would do"
+
+    def prepare(self, setting: Setting, price: Cost) -> Measurement[Any]:
+        """Fix the estimator, the points and the noise."""
+        return self.chosen(setting, price).prepare(setting, price)
+
+    def expected(self, setting: Setting, price: Cost, rows: int) -> Expected:
+        """Predict the error of the estimator that is taken for so many rows."""
+        best = self._best(setting, price, rows) or BoxMedian(self.center, self.radius, self.columns)
+        return best.expected(setting, price, rows)
