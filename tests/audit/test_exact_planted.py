@@ -156,8 +156,8 @@ def test_the_loss_of_a_fault_is_exact():
     """Noise for half of the sensitivity costs twice the price, and two rows for one twice too."""
     found = verify(Broken(SUM, noise(halved)), schema=SCHEMA, price=1)
     assert found.loss == pytest.approx(2, rel=1e-9)  # half of an odd sensitivity
-    off = verify(Broken(SUM, looser(1)), schema=SCHEMA, unit=TWO, price=1)
-    assert Fraction(off.loss).limit_denominator(10**6) == Fraction(3, 2)
+    off = verify(Broken(SUM, looser(1)), schema=SCHEMA, unit=TWO, price=Pure("0.5"))
+    assert Fraction(off.loss).limit_denominator(10**6) == Fraction(3, 4)
 
 
 class ForgetfulMean(hm.Mean):
