@@ -6,6 +6,8 @@ gaussian     `discrete_gaussian`, `rounded_gaussian`
 bernoulli    coins: `bernoulli_exp` with probability exp(-x), `bernoulli_enclosed` with any
 choice       `categorical` by exponential weights, `permutation`, `below` (uniform integers)
 weighted     `weighted`: `categorical` where each index stands for many equal candidates
+whole        `below_whole` (uniform, of any magnitude) and `weighted_huge` (huge counts, on demand)
+ramps        `Ramps`, ranges on which the exponent rises in equal steps
 
 lanes        how floats filter and integers decide: the floor of an exponential variable
 split        scales above 1024, by high and low binary digits
@@ -22,12 +24,16 @@ from halfmask.noise.choice import below, categorical, permutation
 from halfmask.noise.enclosure import exp_minus
 from halfmask.noise.gaussian import discrete_gaussian, rounded_gaussian
 from halfmask.noise.laplace import discrete_laplace, geometric, rounded_laplace
+from halfmask.noise.ramps import Ramps
 from halfmask.noise.weighted import weighted
+from halfmask.noise.whole import below_whole, read_bits, weighted_huge
 from halfmask.noise.words import Words, secure_words, seeded_words
 
 __all__ = [
+    "Ramps",
     "Words",
     "below",
+    "below_whole",
     "bernoulli_enclosed",
     "bernoulli_exp",
     "categorical",
@@ -36,9 +42,11 @@ __all__ = [
     "exp_minus",
     "geometric",
     "permutation",
+    "read_bits",
     "rounded_gaussian",
     "rounded_laplace",
     "secure_words",
     "seeded_words",
     "weighted",
+    "weighted_huge",
 ]

@@ -22,6 +22,9 @@ FAILED = (
 Key = str | int | bool | None
 Int64s = NDArray[np.int64]
 
+_SORTED = 2**24
+"""Up to so many rows, a tenth of the time goes into sorting them here, not in the engine."""
+
 
 class Source(Protocol):
     """Rows that answer requests with exact integers, and nothing else."""
@@ -92,6 +95,10 @@ class Table:
 
     def grid_counts(self, counts: GridCounts) -> tuple[tuple[Int64s, Int64s], ...]:
         """Return (cells, weights) for each group, the cells rising; errors as in `tally`."""
+        if counts.unit is None and not counts.groups and self._rows() <= _SORTED:
+            every = self.points(Points((counts.value,), counts.where))[:, 0]
+            cells, weights = np.unique(every, return_counts=True)
+            return ((cells, weights * counts.weight),)
         sql = emit_cells(counts, self._cells(counts), self._table)
         found = self._engine.columns(sql, ReleaseFailed(FAILED))
         groups, cells, weights = (np.asarray(found[name]) for name in "gvw")
@@ -121,6 +128,11 @@ class Table:
         for i, row in enumerate(answer):
             row[:] = columns.pop(f"v{i}")  # each is let go of at once: half of the memory
         return answer.T
+
+    def _rows(self) -> int:
+        self._digest()
+        ((rows,),) = self._engine.rows(f"SELECT COUNT(*) FROM {self._table}", ReleaseFailed(FAILED))
+        return int(rows)
 
     def _cells(self, request: Request[Any]) -> Cells:
         """Check a request against the schema, and have the rows ready to be read."""
