@@ -17,7 +17,7 @@ from scipy import stats
 import halfmask as hm
 from halfmask.mechanisms import Staircase
 from halfmask.noise import seeded_words
-from halfmask.plan import Everything, Keys
+from halfmask.plan import Everything, Filters, Keys
 from halfmask.privacy import GDP, ZCDP, PrivacyUnit, Pure, Relation
 from halfmask.procedures import Procedure
 from halfmask.queries import Bounds, Moments, Setting
@@ -74,6 +74,8 @@ class Centred:
 
 BODIES["centred sums"] = Centred(100, None, 1000)
 
+FILTERS = Filters("x < 0", "x >= 0 and g == 'a'", "x >= 0 and g == 'b' or x is None")
+
 value = st.one_of(
     st.none(),
     st.floats(-50, 150),
@@ -86,7 +88,7 @@ row = st.tuples(st.integers(0, 3), st.sampled_from(["a", "b", "c", "z"]), value)
 def settings_of(draw):
     column = draw(st.sampled_from([None, "u"]))
     rows = draw(st.integers(1, 3)) if column else 1
-    by = draw(st.sampled_from([None, Keys("g", ["a", "b", "c"])]))
+    by = draw(st.sampled_from([None, Keys("g", ["a", "b", "c"]), FILTERS]))
     groups = draw(st.sampled_from([None, 1, 2])) if column and by else None
     relation = draw(st.sampled_from(list(Relation)))
     return by, PrivacyUnit(column, rows, groups, relation)

@@ -2,11 +2,12 @@
 
 - `Schema`, `Column`, `Kind`: the public names and kinds of columns
 - `col`, `where`, `Predicate`: public row filters, built or parsed
-- `Tally`: what is summed: `OnGrid` values, `Features`, `Keys` and `Bins`, `UnitBound`
-- `GridCounts`, `FoundKeys`, `Points`: what is asked by what the rows themselves hold
+- `Tally`: what is summed: `OnGrid` values, `Features`, `Keys`, `Bins`, `Filters`, `UnitBound`
+- `GridCounts`, `FoundKeys`, `Points`: what is asked by what the rows themselves hold; `Tallies`
 - `reading`, `Reading`, `instant`: how a cell is read beside a literal
 """
 
+from halfmask.plan.filters import Filters
 from halfmask.plan.naming import col
 from halfmask.plan.predicates import (
     Among,
@@ -19,12 +20,13 @@ from halfmask.plan.predicates import (
     Predicate,
 )
 from halfmask.plan.reading import Reading, Scalar, instant, reading, scalar
-from halfmask.plan.requests import FoundKeys, GridCounts, Points, Request
+from halfmask.plan.requests import FoundKeys, GridCounts, Points, Request, Tallies
 from halfmask.plan.schema import Column, Kind, Schema
-from halfmask.plan.tally import Bins, Features, Groups, Keys, OnGrid, Tally, UnitBound
+from halfmask.plan.tally import OTHER, Bins, Features, Groups, Keys, OnGrid, Other, Tally, UnitBound
 from halfmask.plan.where import where
 
 __all__ = [
+    "OTHER",
     "Among",
     "And",
     "Bins",
@@ -32,6 +34,7 @@ __all__ = [
     "Comparison",
     "Everything",
     "Features",
+    "Filters",
     "FoundKeys",
     "GridCounts",
     "Groups",
@@ -41,12 +44,14 @@ __all__ = [
     "Not",
     "OnGrid",
     "Or",
+    "Other",
     "Points",
     "Predicate",
     "Reading",
     "Request",
     "Scalar",
     "Schema",
+    "Tallies",
     "Tally",
     "UnitBound",
     "col",

@@ -6,16 +6,18 @@ summed first and scaled down to a bound; then all units are summed. Every part i
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from enum import Enum
 from itertools import pairwise
 from math import isnan, prod
 from typing import Any
 
 from halfmask.errors import InvalidQuery, shown
+from halfmask.plan.filters import Filters
 from halfmask.plan.predicates import Everything, Predicate
 from halfmask.plan.reading import reading, scalar
 from halfmask.plan.schema import Schema
 
-__all__ = ["Bins", "Features", "Groups", "Keys", "OnGrid", "Tally", "UnitBound"]
+__all__ = ["OTHER", "Bins", "Features", "Groups", "Keys", "OnGrid", "Other", "Tally", "UnitBound"]
 
 Features = tuple[tuple[int, int, int, int], ...]
 """Each feature of a row as integer coefficients over (1, p, v, v²).
@@ -60,21 +62,43 @@ class OnGrid:
         return max(abs(self.lower - self.origin), abs(self.upper - self.origin))
 
 
+class Other(Enum):
+    """The label of the group of all other keys: no text, so that no key can be mistaken for it."""
+
+    OTHER = "other"
+
+    def __str__(self) -> str:
+        return "other"
+
+    def __repr__(self) -> str:
+        return "OTHER"
+
+
+OTHER = Other.OTHER
+
+
 @dataclass(frozen=True)
 class Keys:
     """Groups by public values of one column; None stands for a missing key.
 
     Values are all text, all integers or all truth values; one more may be None. An unread column
     is read as what they are, and a cell that does not read so is missing.
+    other: one more group, labelled `OTHER`, of every row whose key is none of the values: a missing
+    key too, unless None is one of them. Then each row is in exactly one group.
 
     >>> Keys("dept", ["ops", "r&d", None]).size
     3
+    >>> Keys("dept", ["ops", "r&d"], other=True).labels
+    ('ops', 'r&d', OTHER)
     """
 
     column: str
     values: tuple[object, ...] = field(default_factory=tuple)
+    other: bool = False
 
-    def __init__(self, column: str, values: object) -> None:
+    def __init__(self, column: str, values: object, other: bool = False) -> None:
+        if not isinstance(other, bool):
+            raise InvalidQuery(f"other: {shown(other)} given; give True or False")
         if isinstance(values, str) or not hasattr(values, "__iter__"):
             raise InvalidQuery(f"keys: {shown(values)} is no list of values; write [...]")
         plain = tuple(None if value is None else scalar(value, "keys") for value in values)
@@ -82,6 +106,7 @@ class Keys:
             raise InvalidQuery(f"keys: a column is named by text, not by {shown(column)}")
         object.__setattr__(self, "column", column)
         object.__setattr__(self, "values", plain)
+        object.__setattr__(self, "other", other)
         self.__post_init__()
 
     def __post_init__(self) -> None:
@@ -100,10 +125,19 @@ class Keys:
             twice = next(v for v in self.values if self.values.count(v) > 1)
             raise InvalidQuery(f"keys: {shown(twice)} is listed twice; remove one")
 
+    def columns(self) -> tuple[str, ...]:
+        """Return the name of the column."""
+        return (self.column,)
+
+    @property
+    def labels(self) -> tuple[object, ...]:
+        """The keys of all groups, in order; that of all other keys comes last."""
+        return (*self.values, OTHER) if self.other else self.values
+
     @property
     def size(self) -> int:
         """The number of groups."""
-        return len(self.values)
+        return len(self.values) + self.other
 
     def check(self, schema: Schema) -> None:
         """Raise InvalidQuery if the column is missing or of a kind that the keys cannot match."""
@@ -157,12 +191,16 @@ class Bins:
         """The number of groups."""
         return len(self.edges) - 1
 
+    def columns(self) -> tuple[str, ...]:
+        """Return the name of the column."""
+        return (self.column,)
+
     def check(self, schema: Schema) -> None:
         """Raise InvalidQuery if the column is missing or not numeric."""
         schema.numeric(self.column)
 
 
-Groups = tuple[Keys | Bins, ...]
+Groups = tuple[Keys | Bins | Filters, ...]
 
 
 @dataclass(frozen=True)
@@ -252,7 +290,8 @@ class Tally:
     def _columns(self) -> Iterator[str]:
         if self.unit is not None:
             yield self.unit.column
-        yield from (group.column for group in self.groups)
+        for group in self.groups:
+            yield from group.columns()
         if self.value is not None:
             yield self.value.column
         yield from self.where.columns()

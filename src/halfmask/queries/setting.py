@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from halfmask.plan import Everything, Groups, Keys, Predicate, Schema, UnitBound
+from halfmask.plan import Everything, Filters, Groups, Keys, Predicate, Schema, UnitBound
 from halfmask.privacy import PrivacyUnit, Relation
 
 __all__ = ["Reach", "Setting"]
@@ -27,7 +27,7 @@ class Setting:
     schema: Schema
     unit: PrivacyUnit
     where: Predicate = field(default_factory=Everything)
-    by: Keys | None = None
+    by: Keys | Filters | None = None
 
     @property
     def keys(self) -> tuple[object, ...]:

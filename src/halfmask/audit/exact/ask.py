@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-from halfmask.plan import Everything, Keys, Kind, Predicate, Schema
+from halfmask.plan import Everything, Filters, Keys, Kind, Predicate, Schema
 from halfmask.plan import where as parse_where
 from halfmask.privacy import Cost, PrivacyUnit, Pure, Relation
 from halfmask.procedures import Procedure, Together
@@ -42,7 +42,7 @@ class Ask:
         schema: Schema | Mapping[str, Kind],
         unit: str | PrivacyUnit | None = None,
         relation: str = "add_remove",
-        by: Keys | None = None,
+        by: Keys | Filters | None = None,
         where: str | Predicate | None = None,
         price: Cost | float | str = 1,
         shares: Mapping[str, Any] | None = None,

@@ -13,6 +13,7 @@ from halfmask.plan import (
     Among,
     Bins,
     Comparison,
+    Filters,
     Keys,
     Kind,
     OnGrid,
@@ -47,7 +48,11 @@ def _marks(column: str, tally: Tally) -> Iterator[object]:
     if tally.value is not None and tally.value.column == column:
         yield from _of_grid(tally.value)
     for group in tally.groups:
-        if group.column == column:
+        if isinstance(group, Filters):
+            for condition in group.conditions:
+                for literal in _literals(column, condition):
+                    yield from _around(literal)
+        elif group.column == column:
             yield from _of_bins(group) if isinstance(group, Bins) else _of_keys(group)
     for literal in _literals(column, tally.where):
         yield from _around(literal)

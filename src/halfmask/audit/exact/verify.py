@@ -11,7 +11,7 @@ from halfmask.audit.exact.spending import Exact, moves
 from halfmask.audit.exact.tables import Pair, Rows, Simulation
 from halfmask.audit.exact.verification import Verification, Witness
 from halfmask.errors import InvalidQuery
-from halfmask.plan import Keys, Kind, Predicate, Schema, Tally
+from halfmask.plan import Filters, Keys, Kind, Predicate, Schema, Tally
 from halfmask.privacy import GDP, Cost, PrivacyUnit
 
 __all__ = ["verify", "verify_ask"]
@@ -28,7 +28,7 @@ def verify(  # noqa: PLR0913
     schema: Schema | Mapping[str, Kind],
     unit: str | PrivacyUnit | None = None,
     relation: str = "add_remove",
-    by: Keys | None = None,
+    by: Keys | Filters | None = None,
     where: str | Predicate | None = None,
     price: Cost | float | str = 1,
     shares: Mapping[str, Any] | None = None,

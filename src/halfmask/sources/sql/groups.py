@@ -7,10 +7,10 @@ two. A row that is in no public group has no index, and is dropped.
 from collections.abc import Sequence
 from math import inf, isfinite, nan
 
-from halfmask.plan import Bins, Groups, Keys, Reading, Scalar, reading
+from halfmask.plan import Bins, Filters, Groups, Keys, Reading, Scalar, reading
 from halfmask.sources.sql.cells import Cells
 from halfmask.sources.sql.dialect import Dialect
-from halfmask.sources.sql.filters import literal
+from halfmask.sources.sql.filters import condition, literal
 
 __all__ = ["indexed", "key_columns"]
 
@@ -20,10 +20,8 @@ _LARGE, _FAR = 2.0**900, 2.0**40  # widths that doubles divide by, and that they
 
 
 def key_columns(groups: Groups, cells: Cells) -> list[str]:
-    """Write, for each grouping, what a row shows of it: a key, or the index of a bin."""
-    return [
-        _bin(group, cells) if isinstance(group, Bins) else _key(group, cells) for group in groups
-    ]
+    """Write, for each grouping, what a row shows of it: a key, or the index of a bin or filter."""
+    return [_shown(group, cells) for group in groups]
 
 
 def indexed(groups: Groups, cells: Cells, rows: str, carried: Sequence[str]) -> str:
@@ -38,6 +36,22 @@ def indexed(groups: Groups, cells: Cells, rows: str, carried: Sequence[str]) -> 
         index = f"({index} * {group.size} + {part})" if index else part
     listed = ", ".join([f"{index} AS g", *(f"t.{name}" for name in carried)])
     return f"SELECT {listed} FROM ({rows}) t{''.join(joins)}"
+
+
+def _shown(group: Keys | Bins | Filters, cells: Cells) -> str:
+    match group:
+        case Bins():
+            return _bin(group, cells)
+        case Filters():
+            return _first_passed(group, cells)
+    return _key(group, cells)
+
+
+def _first_passed(group: Filters, cells: Cells) -> str:
+    """Each row belongs to one group at most, whatever the filters say: the first that it passes."""
+    tests = (condition(each, True, cells) for each in group.conditions)
+    listed = " ".join(f"WHEN {test} THEN {i}" for i, test in enumerate(tests))
+    return f"CASE {listed} END"
 
 
 def _key(group: Keys, cells: Cells) -> str:
@@ -66,12 +80,15 @@ def _join(group: Keys, i: int, cells: Cells) -> tuple[str, str]:
         if value is not None and found is not None
     ]
     missing = group.values.index(None) if None in group.values else None
+    rest = f" ELSE {len(group.values)}" if group.other else ""
     if not listed:
-        return f"CASE WHEN t.k{i} IS NULL THEN {missing} END", ""
+        return f"CASE WHEN t.k{i} IS NULL THEN {missing}{rest} END", ""
     table = f"(VALUES {', '.join(listed)}) AS j{i}(k, i) ON t.k{i} = j{i}.k"
-    if missing is None:
+    if missing is None and not group.other:
         return f"j{i}.i", f" JOIN {table}"
-    return f"CASE WHEN t.k{i} IS NULL THEN {missing} ELSE j{i}.i END", f" LEFT JOIN {table}"
+    null = f"WHEN t.k{i} IS NULL THEN {missing} " if missing is not None else ""
+    index = f"CASE {null}WHEN j{i}.i IS NOT NULL THEN j{i}.i{rest} END"
+    return index, f" LEFT JOIN {table}"
 
 
 def _bin(group: Bins, cells: Cells) -> str:
