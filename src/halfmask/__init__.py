@@ -18,21 +18,34 @@ from halfmask.errors import (
     HalfmaskError,
     InvalidQuery,
     LedgerError,
+    PrivacyWarning,
     ReleaseFailed,
     SourceError,
 )
-from halfmask.plan import Keys, Schema, col, where
+from halfmask.plan import OTHER, Keys, Schema, col, where
 from halfmask.privacy import GDP, ZCDP, Approximate, Ledger, Pure
 from halfmask.procedures import Mean
-from halfmask.queries import Count, CountDistinct, Histogram, StandardDeviation, Sum, Variance
+from halfmask.queries import (
+    Choose,
+    Count,
+    CountDistinct,
+    Histogram,
+    MostCommon,
+    StandardDeviation,
+    Sum,
+    TopK,
+    Variance,
+)
 from halfmask.release import GroupedRelease, Preview, Release
 from halfmask.version import __version__
 
 __all__ = [
     "GDP",
+    "OTHER",
     "ZCDP",
     "Approximate",
     "BudgetExhausted",
+    "Choose",
     "Count",
     "CountDistinct",
     "Curator",
@@ -44,7 +57,9 @@ __all__ = [
     "Ledger",
     "LedgerError",
     "Mean",
+    "MostCommon",
     "Preview",
+    "PrivacyWarning",
     "Pure",
     "Release",
     "ReleaseFailed",
@@ -52,6 +67,7 @@ __all__ = [
     "SourceError",
     "StandardDeviation",
     "Sum",
+    "TopK",
     "Variance",
     "__version__",
     "col",

@@ -1,16 +1,28 @@
 """What is asked, in objects and in words; what is answered, as releases."""
 
 import json
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from halfmask.errors import InvalidQuery, shown
-from halfmask.plan import Everything
-from halfmask.procedures import Procedure, Together
+from halfmask.errors import InvalidQuery, PrivacyWarning, shown
+from halfmask.plan import Everything, Filters, Keys
+from halfmask.privacy import Cost
+from halfmask.procedures import Procedure, Together, UnknownKeys
+from halfmask.provenance import Provenance, caution
 from halfmask.queries import Estimate, Expected, Query, Setting
-from halfmask.release import GroupedRelease, Preview, Provenance, Release
+from halfmask.release import GroupedRelease, Preview, Release
 
-__all__ = ["Answer", "Question", "Releases", "in_words", "preview_of", "release_of", "together"]
+__all__ = [
+    "Answer",
+    "Question",
+    "Releases",
+    "in_words",
+    "preview_of",
+    "releases_of",
+    "together",
+    "warn",
+]
 
 Question = Query | Procedure
 Answer = Release | GroupedRelease
@@ -47,20 +59,26 @@ def in_words(
     setting: Setting,
     shares: Mapping[str, Any] | None,
     origin: str,
+    by: Keys | Filters | str | None,
 ) -> str:
     """Write all that an answer depends on but the rows: the ledger tells requests apart by it."""
     asked = repr(dict(query)) if isinstance(query, Mapping) else repr(query)
-    by = f" by {setting.by!r}" if setting.by is not None else ""
+    groups = f" by {by!r}" if by is not None else ""
     where = "" if isinstance(setting.where, Everything) else f" where {setting.where}"
     split = f" in shares {dict(shares)!r}" if shares is not None else ""
     kinds = ", ".join(f"{column.name} {column.kind}" for column in setting.schema)
-    return f"{asked}{by}{where}{split}; of {origin!r} ({kinds}); for {setting.unit.describe()}"
+    return f"{asked}{groups}{where}{split}; of {origin!r} ({kinds}); for {setting.unit.describe()}"
 
 
 def together(
-    query: Question | Mapping[str, Question], shares: Mapping[str, Any] | None
-) -> Together:
-    """One query, or several by name, as a procedure; InvalidQuery for what is no query."""
+    query: Question | Mapping[str, Question],
+    shares: Mapping[str, Any] | None,
+    by: Keys | Filters | str | None = None,
+) -> Together | UnknownKeys:
+    """One query, or several by name, as a procedure; InvalidQuery for what is no query.
+
+    by: the name of a column whose keys are to be found; public keys are part of the setting.
+    """
     questions = query if isinstance(query, Mapping) else {"": query}
     for name, question in questions.items():
         if isinstance(question, type) or not isinstance(question, Query | Procedure):
@@ -69,18 +87,48 @@ def together(
                 f"query{label}: {shown(question)} is not one; ask something like Count() or "
                 f"Mean('salary', 0, 100_000)"
             )
+    if isinstance(by, str):
+        return UnknownKeys(by, questions, shares)
     return Together(questions, shares)
 
 
-def release_of(
-    question: Question, setting: Setting, estimates: tuple[Estimate, ...], provenance: Provenance
+def releases_of(
+    asked: Together | UnknownKeys,
+    setting: Setting,
+    price: Cost,
+    answers: Mapping[str, Sequence[Any]],
+    provenance: Provenance,
+) -> dict[str, Answer]:
+    """The release of each query: one for each key where there are any."""
+    if isinstance(asked, UnknownKeys):
+        found = asked.mechanism(setting, price)
+        return {
+            name: GroupedRelease(
+                asked.questions[name],
+                asked.column,
+                tuple(
+                    Release(asked.questions[name], one.estimate, provenance, one.key)
+                    for one in keyed
+                ),
+                provenance,
+                found,
+            )
+            for name, keyed in answers.items()
+        }
+    return {
+        name: _release_of(asked.questions[name], setting, estimates, provenance)
+        for name, estimates in answers.items()
+    }
+
+
+def _release_of(
+    question: Question, setting: Setting, estimates: Sequence[Estimate], provenance: Provenance
 ) -> Answer:
-    """The release of one query: one for each key where there are any."""
     if setting.by is None:
         return Release(question, estimates[0], provenance)
     releases = tuple(
         Release(question, estimate, provenance, key)
-        for key, estimate in zip(setting.by.values, estimates, strict=True)
+        for key, estimate in zip(setting.keys, estimates, strict=True)
     )
     return GroupedRelease(question, setting.by.column, releases, provenance)
 
@@ -88,3 +136,10 @@ def release_of(
 def preview_of(expected: Expected) -> Preview:
     """What a reader sees of an expected error."""
     return Preview(expected.rmse, expected.bias, expected.interval_width, expected.assuming)
+
+
+def warn(price: Cost, rows: int = 0) -> None:
+    """Warn whoever asked of a delta that is no small chance; from public facts alone."""
+    words = caution(price, rows)
+    if words:
+        warnings.warn(words, PrivacyWarning, stacklevel=3)

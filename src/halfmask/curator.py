@@ -8,10 +8,10 @@ from time import time_ns
 from types import TracebackType
 from typing import Any, NoReturn, Self
 
-from halfmask.asking import Question, Releases, in_words, preview_of, release_of, together
+from halfmask.asking import Question, Releases, in_words, preview_of, releases_of, together, warn
 from halfmask.errors import HalfmaskError, InvalidQuery, shown
 from halfmask.noise import Words, secure_words
-from halfmask.plan import Everything, Keys, Predicate, Schema
+from halfmask.plan import Everything, Filters, Keys, Predicate, Schema
 from halfmask.plan import where as parse_where
 from halfmask.privacy import (
     Cost,
@@ -21,8 +21,8 @@ from halfmask.privacy import (
     Receipt,
     Relation,
 )
+from halfmask.provenance import Provenance
 from halfmask.queries import Setting, price_of
-from halfmask.release import Provenance
 from halfmask.room import Replay, Room, recorded, replayed
 from halfmask.sources import Source, open_source
 from halfmask.version import __version__
@@ -146,7 +146,7 @@ class Curator:
         self,
         query: Question | Mapping[str, Question],
         *,
-        by: Keys | None = None,
+        by: Keys | Filters | str | None = None,
         where: str | Predicate | None = None,
         epsilon: Any = None,
         delta: Any = None,
@@ -161,13 +161,16 @@ class Curator:
         Args:
             query: one query, or several by name; several split one price so that their relative
                 errors are alike, and those that can be read off the same sums share it.
-            by: public group keys; the answer is then one release a key.
+            by: public group keys, or `Filters` that exclude each other; the answer is then one
+                release a group, each at the whole price. Or the name of a column:
+                its keys are found in the rows for a delta, and only those that many units share.
             where: a public row filter, such as "age >= 18 and dept in ['ops', 'r&d']".
             epsilon: the price of pure differential privacy (with `delta`: approximate).
             delta: see epsilon.
             rho: the price in zero-concentrated differential privacy; Gaussian noise.
             mu: the price in Gaussian differential privacy; Gaussian noise.
-            shares: each named query's part of the price, summing to 1, in place of the split.
+            shares: each named query's part of the price, summing to 1, in place of the split; of
+                a column's keys "by", where no count is asked that finds them.
             actor: who asks, for the ledger; None is the login name.
             request_id: a name for this request: asked again under the same name, the same query is
                 answered with the same release, free of charge.
@@ -184,10 +187,11 @@ class Curator:
             raise InvalidQuery("ask: the table was closed; open it again. Nothing was charged.")
         price = price_of(epsilon, delta, rho, mu)
         setting = self._setting(by, where)
-        asked = together(query, shares)
+        asked = together(query, shares, by)
         asked.check(setting)
         asked.rehearse(setting, price)
-        text = in_words(query, setting, shares, self._origin)
+        warn(price)
+        text = in_words(query, setting, shares, self._origin, by)
         receipt = self.ledger.charge(price, query=text, actor=actor, request_id=request_id)
         room: Room | Replay
         if receipt.answer is not None:
@@ -200,10 +204,7 @@ class Curator:
                 price, setting, room.laws, receipt, tuple(filter(None, answers))
             )
             self.ledger.record(receipt, recorded(room, provenance))
-        releases = {
-            name: release_of(asked.questions[name], setting, estimates, provenance)
-            for name, estimates in answers.items()
-        }
+        releases = releases_of(asked, setting, price, answers, provenance)
         return Releases(releases) if isinstance(query, Mapping) else releases[""]
 
     def preview(  # noqa: PLR0913
@@ -211,7 +212,7 @@ class Curator:
         query: Question | Mapping[str, Question],
         *,
         rows: int,
-        by: Keys | None = None,
+        by: Keys | Filters | str | None = None,
         where: str | Predicate | None = None,
         epsilon: Any = None,
         delta: Any = None,
@@ -239,9 +240,10 @@ class Curator:
             )
         price = price_of(epsilon, delta, rho, mu)
         setting = self._setting(by, where)
-        asked = together(query, shares)
+        asked = together(query, shares, by)
         asked.check(setting)
         asked.rehearse(setting, price)
+        warn(price, rows)
         previews = {
             name: preview_of(expected)
             for name, expected in asked.expected(setting, price, rows).items()
@@ -264,11 +266,11 @@ class Curator:
     ) -> None:
         self.close()
 
-    def _setting(self, by: Keys | None, where: str | Predicate | None) -> Setting:
-        if by is not None and not isinstance(by, Keys):
+    def _setting(self, by: Keys | Filters | str | None, where: str | Predicate | None) -> Setting:
+        if by is not None and not isinstance(by, Keys | Filters | str):
             raise InvalidQuery(
-                f"by: {shown(by)} does not list its keys; give public ones, "
-                f"as in Keys('dept', ['ops', 'r&d'])"
+                f"by: {shown(by)} is no list of keys and no column; give public keys, as in "
+                f"Keys('dept', ['ops', 'r&d']), or a column's name to find its keys for a delta"
             )
         predicate: object = Everything() if where is None else where
         if isinstance(where, str):
@@ -278,8 +280,9 @@ class Curator:
                 f'where: {shown(where)} is no row filter; write one like "age >= 18"'
             )
         predicate.check(self.schema)
-        if by is not None:
-            by.check(self.schema)
+        if by is None or isinstance(by, str):
+            return Setting(self.schema, self.unit, predicate)
+        by.check(self.schema)
         return Setting(self.schema, self.unit, predicate, by)
 
     def with_ledger(self, ledger: Ledger) -> "Curator":

@@ -6,6 +6,7 @@ HalfmaskError
 ├── LedgerError                 the ledger cannot be opened, trusted or written; nothing was read
 ├── SourceError                 a table cannot be opened
 └── ReleaseFailed               charged, then the engine failed; the charge stays, why is not shown
+PrivacyWarning (UserWarning)    a promise that holds, and that may mean little
 
 Messages say what was wrong, what was given and what to do:
 ``bounds: lower 5 is above upper 3; swap them``. What was given is shown by ``shown``, since a table
@@ -20,6 +21,7 @@ __all__ = [
     "HalfmaskError",
     "InvalidQuery",
     "LedgerError",
+    "PrivacyWarning",
     "ReleaseFailed",
     "SourceError",
     "shown",
@@ -51,6 +53,10 @@ class SourceError(HalfmaskError):
 
 class ReleaseFailed(HalfmaskError):
     """Charged, then the engine failed; why is not shown, since that may tell about rows."""
+
+
+class PrivacyWarning(UserWarning):
+    """A promise that holds as it is written, and that may mean little."""
 
 
 def shown(value: object) -> str:

@@ -1,11 +1,14 @@
 """What leaves the curator: a frozen record of everything that a reader needs."""
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
+from halfmask.plan import OTHER
+from halfmask.postprocess import Tidy
 from halfmask.privacy import Cost, PrivacyUnit
+from halfmask.provenance import Finding, Provenance, caution, facts_of, told_of
 from halfmask.queries import Estimate
 from halfmask.rendering import bracketed, figure, frame, table
 
@@ -41,48 +44,19 @@ class Preview:
 
 
 @dataclass(frozen=True)
-class Provenance:
-    """How a number was made: shared by all the numbers of one ask."""
-
-    cost: Cost
-    unit: PrivacyUnit
-    mechanism: tuple[str, ...]
-    where: str
-    seeded: bool
-    time: str
-    version: str
-    ledger_entry: int
-    ledger_head: str
-    asked: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain values for JSON."""
-        return {
-            "cost": self.cost.to_dict(),
-            "asked_together": list(self.asked),
-            "unit": self.unit.describe(),
-            "relation": str(self.unit.relation),
-            "mechanism": list(self.mechanism),
-            "where": self.where,
-            "seeded": self.seeded,
-            "private": not self.seeded,
-            "time": self.time,
-            "version": self.version,
-            "ledger": {"entry": self.ledger_entry, "head": self.ledger_head},
-        }
-
-
-@dataclass(frozen=True)
 class Cell:
-    """One number of an answer: its bin in words ("" where there are none), value and interval."""
+    """One number of an answer: its bin in words ("" where there are none), value, interval.
+
+    What is chosen, as a key is, has no interval: its ends are None.
+    """
 
     bin: str
-    value: float
-    low: float
-    high: float
+    value: Any
+    low: Any
+    high: Any
 
 
-class _Made:
+class _Made(Tidy):
     """What a release tells of its provenance."""
 
     provenance: Provenance
@@ -124,6 +98,8 @@ class _Made:
         asked = self.provenance.asked
         whole = f" for {', '.join(asked)} together," if len(asked) > 1 else ""
         promise = f"Price: {self.cost}{whole} for {self.unit.describe()}."
+        warning = caution(self.cost)
+        promise += f" CAUTION: {warning}." if warning else ""
         return f"{promise} {NOT_PRIVATE}" if self.seeded else promise
 
 
@@ -143,6 +119,12 @@ class Release(_Made):
     estimate: Estimate
     provenance: Provenance
     key: object = None
+
+    def _estimates(self) -> tuple[Estimate, ...]:
+        return (self.estimate,)
+
+    def _with(self, estimates: Sequence[Estimate]) -> Self:
+        return replace(self, estimate=estimates[0])
 
     @property
     def value(self) -> Any:
@@ -169,7 +151,12 @@ class Release(_Made):
 
     def cells(self, confidence: float = 0.95) -> tuple[Cell, ...]:
         """Return the numbers one by one: the answer alone, or one a bin."""
+        own = getattr(self.estimate, "cells", None)
+        if own is not None:
+            return tuple(Cell(*cell) for cell in own(confidence))
         value, interval = self.value, self.interval(confidence)
+        if interval is None:
+            return (Cell("", value, None, None),)
         if not isinstance(value, tuple):
             return (Cell("", value, *interval),)
         bins = getattr(self.query, "bins", tuple(map(str, range(len(value)))))
@@ -182,7 +169,7 @@ class Release(_Made):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain values for JSON."""
-        key = {} if self.key is None else {"key": self.key}
+        key = {} if self.key is None else _plain(self.key)
         return {
             "query": repr(self.query),
             **key,
@@ -211,12 +198,16 @@ class Release(_Made):
 
 @dataclass(frozen=True, repr=False)
 class GroupedRelease(_Made, Mapping[object, Release]):
-    """One release for each public key, all from one price."""
+    """One release for each key, all from one price.
+
+    found: how the keys were found in the rows; None where they are public.
+    """
 
     query: object
     by: str
     releases: tuple[Release, ...]
     provenance: Provenance
+    found: Finding | None = None
 
     def __getitem__(self, key: object) -> Release:
         for release in self.releases:
@@ -229,6 +220,13 @@ class GroupedRelease(_Made, Mapping[object, Release]):
 
     def __len__(self) -> int:
         return len(self.releases)
+
+    def _estimates(self) -> tuple[Estimate, ...]:
+        return tuple(one.estimate for one in self.releases)
+
+    def _with(self, estimates: Sequence[Estimate]) -> Self:
+        each = zip(self.releases, estimates, strict=True)
+        return replace(self, releases=tuple(replace(one, estimate=e) for one, e in each))
 
     @property
     def value(self) -> dict[object, Any]:
@@ -243,13 +241,16 @@ class GroupedRelease(_Made, Mapping[object, Release]):
     def statement(self) -> str:
         """The answers in words, as they may be published."""
         parts = "; ".join(f"{one.key}: {one._with_interval()}" for one in self.releases)
-        return f"{_title(self.query)}, by {self.by}: {parts}. {self._promise()}"
+        return f"{_title(self.query)}, by {self.by}: {parts or 'none'}. {self._promise()}"
+
+    def _promise(self) -> str:
+        return " ".join(filter(None, (told_of(self.found), super()._promise())))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain values for JSON."""
         groups = [
             {
-                "key": one.key,
+                **_plain(one.key),
                 "value": one.value,
                 "interval": {"confidence": 0.95, "bounds": one.interval(0.95)},
             }
@@ -258,9 +259,10 @@ class GroupedRelease(_Made, Mapping[object, Release]):
         return {
             "query": repr(self.query),
             "by": self.by,
+            **facts_of(self.found),
             "groups": groups,
             "statement": self.statement,
-            "post_processing": list(self.releases[0].post_processing),
+            "post_processing": list(self.releases[0].post_processing if self.releases else ()),
             **self.provenance.to_dict(),
         }
 
@@ -290,8 +292,18 @@ def _title(query: object) -> str:
     return title[:1].upper() + title[1:]
 
 
+def _plain(key: object) -> dict[str, Any]:
+    """A key for JSON; the group of all others is no key, so it is marked."""
+    return {"key": str(key), "other": True} if key is OTHER else {"key": key}
+
+
 def _shown(release: Release) -> list[tuple[str, str]]:
-    return [(cell.bin, bracketed(cell.value, (cell.low, cell.high))) for cell in release.cells()]
+    return [(cell.bin, _told(cell)) for cell in release.cells()]
+
+
+def _told(cell: Cell) -> str:
+    """The number with its interval; of what was chosen, the name alone."""
+    return str(cell.value) if cell.low is None else bracketed(cell.value, (cell.low, cell.high))
 
 
 def _rows_of(release: Release, by: str | None = None) -> list[dict[str, Any]]:

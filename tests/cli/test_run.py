@@ -107,6 +107,11 @@ def test_every_query_of_the_library_can_be_named_in_a_plan(folder):
         "lower": "0",
         "upper": "100_000",
         "edges": "[0, 50_000, inf]",
+        "k": "1",
+        "keys": '["41000", "52500"]',
+        "counts": "true",
+        "candidates": '{ rich = "salary > 50_000", poor = "salary < 20_000" }',
+        "of": '{ query = "sum", column = "salary", lower = 0, upper = 100_000 }',
     }
     releases = []
     for name in QUERIES:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from halfmask.privacy import Cost
 from halfmask.release import GroupedRelease, Release
@@ -20,9 +21,9 @@ class Figure:
     part: str
     key: str
     bin: str
-    value: float
-    low: float
-    high: float
+    value: Any
+    low: float | None
+    high: float | None
     cost: Cost
 
     @property

@@ -12,6 +12,7 @@ from halfmask.cli.publish import print_answers, write_csv, write_json
 from halfmask.cli.session import foresee, open_plan, pay_on_paper, take_ledger, total
 from halfmask.cli.show import say, table, working
 from halfmask.curator import Curator
+from halfmask.plan import Filters, Keys
 from halfmask.rendering import figure
 
 __all__ = ["check", "cost", "run"]
@@ -132,9 +133,17 @@ def _asked(ask: Ask) -> list[str]:
 
 
 def _beside(ask: Ask) -> str:
-    by = [f"by {ask.by.column} (keys: {ask.by.size})"] if ask.by else []
+    by = [] if ask.by is None else [f"by {_groups(ask.by)}"]
     where = [f"where {ask.where}"] if ask.where else []
     return " ".join(by + where) or "all"
+
+
+def _groups(by: Keys | Filters | str) -> str:
+    return (
+        f"{by} (keys found in the rows)"
+        if isinstance(by, str)
+        else f"{by.column} (keys: {by.size})"
+    )
 
 
 def _assumptions(foreseen: list[tuple[Ask, dict[str, Any]]]) -> list[str]:

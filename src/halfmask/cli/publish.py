@@ -24,13 +24,18 @@ def print_answers(answers: Answers) -> None:
     """Print one line a number; a release's name and price stand on its first line."""
     rows = []
     for name, answer in answers.items():
-        for line, one in enumerate(figures(name, answer)):
+        listed = list(figures(name, answer))
+        if not listed:  # no key that the rows hold was shown
+            rows.append((name, "", "no key", "", ""))
+        for line, one in enumerate(listed):
             head = (name, str(one.cost)) if line == 0 else ("", "")
             rows.append((head[0], one.of, *_numbers(one), head[1]))
     table(("release", "of", "value", "95 % interval", "cost"), rows, right="value")
 
 
 def _numbers(one: Figure) -> tuple[str, str]:
+    if one.low is None or one.high is None:  # what was chosen, not made noisy
+        return str(one.value), ""
     spread = (one.high - one.low) / 2
     value, low, high = (figure(number, spread) for number in (one.value, one.low, one.high))
     return value, f"{low} to {high}"

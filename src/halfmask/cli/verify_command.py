@@ -17,7 +17,8 @@ from halfmask.cli.planfile import Document, Plan, read_plan
 from halfmask.cli.show import say, table, working
 from halfmask.cli.template import _IDENTITY
 from halfmask.curator import open as open_table
-from halfmask.plan import Keys, Kind, Schema
+from halfmask.errors import InvalidQuery
+from halfmask.plan import Filters, Keys, Kind, Schema
 from halfmask.privacy import PrivacyUnit, Relation
 from halfmask.sources.csvfile import header
 
@@ -145,9 +146,16 @@ def _ask(plan: Plan, asked: Asked, schema: Schema, unit: PrivacyUnit) -> Ask:
         )
 
 
-def _few(by: Keys | None) -> Keys | None:
+def _few(by: Keys | Filters | str | None) -> Keys | Filters | None:
     """The first keys: what each of them gets does not depend on how many there are."""
-    return by if by is None or by.size <= _KEYS else Keys(by.column, by.values[:_KEYS])
+    if isinstance(by, str):
+        raise InvalidQuery(
+            f"by: keys of {by!r} that are found in the rows cannot be enumerated here; verify the "
+            "rest of the plan without this release"
+        )
+    if by is None or isinstance(by, Filters) or by.size <= _KEYS:
+        return by
+    return Keys(by.column, by.values[:_KEYS], by.other)
 
 
 def _attacked(
@@ -209,7 +217,7 @@ def _notes(plan: Plan, schema: Schema, unit: PrivacyUnit) -> list[str]:
         f"what the last {ask.by.size - _KEYS} keys of {ask.name!r} would show: the first {_KEYS} "
         "were tried."
         for ask in plan.asks
-        if ask.by is not None and ask.by.size > _KEYS
+        if isinstance(ask.by, Keys) and ask.by.size > _KEYS
     ]
     if unit.relation is Relation.REPLACE:
         notes.append("whether the number of units may be public: `replace` makes it so.")

@@ -186,6 +186,6 @@ def checked(
         raise InvalidQuery(
             f"delta: {price} has none, and without a delta no key that rows hold can be shown: a "
             "key that one unit alone holds would tell that it is there; give epsilon and delta, "
-            "such as delta=1e-9, or list public keys"
+            "such as delta=1e-9, or list public Keys"
         )
     return far, several, price, replaced

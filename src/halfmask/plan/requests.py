@@ -12,7 +12,7 @@ from halfmask.plan.predicates import Everything, Predicate
 from halfmask.plan.schema import Schema
 from halfmask.plan.tally import Groups, OnGrid, Tally, UnitBound
 
-__all__ = ["FoundKeys", "GridCounts", "Points", "Request"]
+__all__ = ["FoundKeys", "GridCounts", "Points", "Request", "Tallies"]
 
 A = TypeVar("A", covariant=True)
 
@@ -155,3 +155,27 @@ class Points:
     def answered_by(self, source: Any) -> Any:
         """Return the source's `points`."""
         return source.points(self)
+
+
+@dataclass(frozen=True)
+class Tallies:
+    """Several tallies of the same public groups, one a candidate; the answer is one of each.
+
+    >>> Tallies((Tally(((1, 0, 0, 0),)),)).columns()
+    ()
+    """
+
+    tallies: tuple[Tally, ...]
+
+    def columns(self) -> tuple[str, ...]:
+        """Return the names of all columns that are read, each once."""
+        return tuple(dict.fromkeys(name for tally in self.tallies for name in tally.columns()))
+
+    def check(self, schema: Schema) -> None:
+        """Raise InvalidQuery if the schema cannot serve one of them; reads no row."""
+        for tally in self.tallies:
+            tally.check(schema)
+
+    def answered_by(self, source: Any) -> tuple[Any, ...]:
+        """Return the source's `tally` of each."""
+        return tuple(source.tally(tally) for tally in self.tallies)

@@ -4,11 +4,13 @@ mean       the mean: two-sided sums, then a centred sum where the noisy count is
 centring   when and how that second sum pays
 public_count   the mean where the number of units is public
 together   several queries in one ask: shared bodies, and the split of the rest
+unknown_keys   groups by keys that are found in the rows, for a delta
 procedure  the protocol
 """
 
 from halfmask.procedures.mean import Mean
 from halfmask.procedures.procedure import Measure, Procedure
 from halfmask.procedures.together import Together
+from halfmask.procedures.unknown_keys import Keyed, UnknownKeys
 
-__all__ = ["Mean", "Measure", "Procedure", "Together"]
+__all__ = ["Keyed", "Mean", "Measure", "Procedure", "Together", "UnknownKeys"]

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from halfmask.errors import InvalidQuery, shown
-from halfmask.plan import Everything, Predicate, scalar
+from halfmask.plan import Everything, Predicate, Tallies, scalar
 from halfmask.plan import where as parse_where
 from halfmask.privacy import Cost, Pure, Relation
-from halfmask.queries.choosing import Chosen, Tallies, selection_for
+from halfmask.queries.choosing import Chosen, selection_for
 from halfmask.queries.count import Count, CountDistinct
 from halfmask.queries.measurement import Scalar
 from halfmask.queries.prepared import Expected, Prepared

@@ -10,28 +10,12 @@ from typing import Any, ClassVar
 from halfmask.errors import InvalidQuery
 from halfmask.mechanisms import Exponential, PermuteAndFlip, Selection
 from halfmask.noise import Words
-from halfmask.plan import Request, Tally
+from halfmask.plan import Request
 from halfmask.privacy import GDP, ZCDP, Approximate, Cost, Pure, pure_mu
 from halfmask.queries.measurement import Record, Scalar
 from halfmask.queries.prepared import Expected
 
 __all__ = ["Choice", "Chosen", "Tallies", "selection_for"]
-
-
-@dataclass(frozen=True)
-class Tallies:
-    """Several tallies of the same groups, one a candidate: the scores of each."""
-
-    tallies: tuple[Tally, ...]
-
-    def check(self, schema: Any) -> None:
-        """Raise InvalidQuery if the schema cannot serve one of them."""
-        for tally in self.tallies:
-            tally.check(schema)
-
-    def answered_by(self, source: Any) -> tuple[Any, ...]:
-        """Return the answer of each."""
-        return tuple(tally.answered_by(source) for tally in self.tallies)
 
 
 @dataclass(frozen=True)

@@ -9,21 +9,36 @@ from dataclasses import MISSING, Field, fields
 from difflib import get_close_matches
 from typing import Any
 
-from halfmask.cli.planfile.section import NUMBER, NUMBERS, TEXT, WHOLE, Form, Section
+from halfmask.cli.planfile.section import (
+    FLAG,
+    LIST,
+    NUMBER,
+    NUMBERS,
+    TEXT,
+    TEXTS,
+    WHOLE,
+    Form,
+    Section,
+)
 from halfmask.procedures import Mean, Procedure
 from halfmask.queries import (
+    Choose,
     Count,
     CountDistinct,
     Histogram,
+    MostCommon,
     Query,
+    Scalar,
     StandardDeviation,
     Sum,
+    TopK,
     Variance,
 )
 
 __all__ = ["QUERIES", "Question", "fields_of", "question"]
 
 Question = Query | Procedure
+Score = Count | CountDistinct | Sum
 
 
 def _snake(name: str) -> str:
@@ -32,7 +47,18 @@ def _snake(name: str) -> str:
 
 QUERIES: Mapping[str, type[Any]] = {
     _snake(kind.__name__): kind
-    for kind in (Count, CountDistinct, Sum, Mean, Variance, StandardDeviation, Histogram)
+    for kind in (
+        Count,
+        CountDistinct,
+        Sum,
+        Mean,
+        Variance,
+        StandardDeviation,
+        Histogram,
+        TopK,
+        MostCommon,
+        Choose,
+    )
 }
 
 _FORMS: Mapping[Any, Form[Any]] = {
@@ -40,6 +66,9 @@ _FORMS: Mapping[Any, Form[Any]] = {
     float: NUMBER,
     int: WHOLE,
     tuple[float, ...]: NUMBERS,
+    bool: FLAG,
+    tuple[Scalar, ...] | None: LIST,
+    Mapping[Any, str]: TEXTS,
 }
 
 
@@ -58,10 +87,20 @@ def question(section: Section, *beside: str) -> Question:
     parameters = fields_of(name)
     section.only("query", *(field.name for field in parameters), *beside)
     given = {
-        field.name: section.need(field.name, _FORMS[field.type])
+        field.name: _value(section, field)
         for field in parameters
-        if field.default is MISSING or field.name in section.values
+        if _required(field) or field.name in section.values
     }
     with section.document.naming(section.place, section.values):
         built: Question = QUERIES[name](**given)
     return built
+
+
+def _required(field: Field[Any]) -> bool:
+    return field.default is MISSING and field.default_factory is MISSING
+
+
+def _value(section: Section, field: Field[Any]) -> object:
+    if field.type == Score:  # a query inside a query
+        return question(section.inside(field.name))
+    return section.need(field.name, _FORMS[field.type])

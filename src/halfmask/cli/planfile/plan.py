@@ -18,7 +18,7 @@ from halfmask.cli.planfile.section import (
     Form,
     Section,
 )
-from halfmask.plan import Keys, where
+from halfmask.plan import Filters, Keys, where
 from halfmask.privacy import Cost
 from halfmask.queries import price_of
 
@@ -58,7 +58,7 @@ class Ask:
     questions: Mapping[str, Question]
     price: Cost
     where: str | None
-    by: Keys | None
+    by: Keys | Filters | str | None
     shares: Mapping[str, Any] | None
     rows: int | None
     values: Mapping[str, Any] = field(repr=False)
@@ -151,7 +151,9 @@ def _ask(release: Section, rows: int | None) -> Ask:
     else:
         questions = {"": question(release, *beside)}
     by = _keys(release.inside("by")) if "by" in release.values else None
-    guess = None if rows is None else max(1, rows // (by.size if by else 1))
+    guess = (
+        None if rows is None else max(1, rows // (by.size if isinstance(by, Keys | Filters) else 1))
+    )
     return Ask(
         name=name,
         place=release.place,
@@ -178,13 +180,22 @@ def _shares(release: Section) -> dict[str, Any] | None:
     return {name: shares.need(name, AMOUNT) for name in shares.values} or None
 
 
-def _keys(by: Section) -> Keys:
-    by.only("column", "keys", "missing")
+def _keys(by: Section) -> Keys | Filters | str:
+    """The public keys or filters; a column's name alone where keys are to be found in the rows."""
+    if "filters" in by.values:
+        by.only("filters")
+        filters = by.inside("filters")
+        texts = {label: filters.need(label, TEXT) for label in filters.values}
+        with by.document.naming(by.place, by.values):
+            return Filters(**texts)
+    by.only("column", "keys", "missing", "other")
+    if set(by.values) == {"column"}:
+        return by.need("column", TEXT)
     values = [*by.need("keys", LIST)]
     if by.get("missing", FLAG):
         values.append(None)  # TOML has no null: rows without a key are asked for by name
     with by.document.naming(by.place, by.values):
-        return Keys(by.need("column", TEXT), values)
+        return Keys(by.need("column", TEXT), values, by.get("other", FLAG) or False)
 
 
 def _filter(release: Section) -> str | None:

@@ -18,6 +18,7 @@ __all__ = [
     "TABLE",
     "TABLES",
     "TEXT",
+    "TEXTS",
     "WHOLE",
     "Form",
     "Section",
@@ -56,6 +57,11 @@ NUMBERS: Form[list[float]] = Form(
     "a list of numbers", "[0, 10, 20]", lambda v: isinstance(v, list) and all(map(_number, v))
 )
 TABLE: Form[dict[str, Any]] = Form("a table", "{ key = value }", lambda v: isinstance(v, dict))
+TEXTS: Form[dict[str, str]] = Form(
+    "a table of row filters",
+    '{ young = "age < 30" }',
+    lambda v: isinstance(v, dict) and all(map(_filled, v.values())),
+)
 TABLES: Form[list[dict[str, Any]]] = Form(
     "a list of tables",
     "[[release]], in two brackets",
