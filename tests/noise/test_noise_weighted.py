@@ -11,7 +11,7 @@ from scipy import stats
 
 from halfmask.errors import InvalidQuery
 from halfmask.noise import categorical, secure_words, seeded_words, weighted
-from halfmask.noise.weighted import _exact_ceiling, _Groups
+from halfmask.noise.weighted import Groups, _exact_ceiling
 
 COUNT = 200_000
 ALARM = 1e-6
@@ -71,7 +71,7 @@ def test_a_count_that_is_left_out_is_seen():
 def test_integer_weights_are_exact_ceilings(pairs, rate):
     """Floats decide only what they are sure of: the naive twin takes integers throughout."""
     counts, scores = (np.array(side, dtype=object) for side in zip(*pairs, strict=True))
-    groups = _Groups(counts, scores.astype(np.int64), rate)
+    groups = Groups(counts, scores.astype(np.int64), rate)
     twin = [_exact_ceiling(groups.exponent(i), groups.factor(i)) for i in range(len(pairs))]
     assert groups.ceilings.tolist() == [max(1, ceiling) for ceiling in twin]
     assert 2**18 < max(twin) <= 2**21

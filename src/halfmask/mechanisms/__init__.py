@@ -9,6 +9,7 @@ PermuteAndFlip     one candidate by its score, pure epsilon, never a worse expec
 ThresholdLaplace   counts of unknown keys, shown above a threshold, (epsilon, delta)
 ThresholdGaussian  the same with less noise where a unit may be in many groups
 KeySelection       which unknown keys are kept, without counts: the best selection
+BoxMedian          a centre of points on a grid by nested boxes, pure epsilon
 
 Mechanism          the protocol of all
 Additive           the shape of the first four: release, interval, tail, log_mass, variance
@@ -16,6 +17,7 @@ Selection          the shape of the choices by score: release, log_mass
 """
 
 from halfmask.mechanisms.additive import Additive
+from halfmask.mechanisms.box_median import BoxMedian
 from halfmask.mechanisms.discrete_gaussian import DiscreteGaussian
 from halfmask.mechanisms.discrete_laplace import DiscreteLaplace
 from halfmask.mechanisms.exponential import Exponential
@@ -31,6 +33,7 @@ from halfmask.mechanisms.threshold_selection import KeySelection
 
 __all__ = [
     "Additive",
+    "BoxMedian",
     "DiscreteGaussian",
     "DiscreteLaplace",
     "Exponential",

@@ -26,7 +26,7 @@ UINT64_MAX: Final = np.uint64((1 << 64) - 1)
 
 
 @dataclass(frozen=True)
-class _Groups:
+class Groups:
     """P(i) proportional to w_i = counts_i exp(-x_i), x_i = rate (best score - score i)."""
 
     counts: NDArray[Any]  # int64, or Python integers as objects; at least 1
@@ -40,6 +40,23 @@ class _Groups:
     def exponent(self, i: int) -> Fraction:
         return self.rate * (self.best - int(self.scores[i]))
 
+    @property
+    def float_error(self) -> float:
+        """The greatest error of a weight up to 2^21 by floats."""
+        return FLOAT_ERROR
+
+    def count(self, i: int) -> int:
+        """How many candidates stand behind index i."""
+        return int(self.counts[i])
+
+    @cached_property
+    def sizes(self) -> NDArray[np.float64]:
+        """log2 counts_i, to 2^-37 or so."""
+        if self.counts.dtype == np.int64:
+            logs: NDArray[np.float64] = np.log2(self.counts.astype(float))
+            return logs
+        return np.array([_log2(int(count)) for count in self.counts])
+
     @cached_property
     def _log2(self) -> NDArray[np.float64]:
         """log2 w_i, to 2^-36 where it is within LARGEST of the greatest."""
@@ -49,11 +66,7 @@ class _Groups:
         else:
             exponents = (self.exponent(i) for i in range(self.scores.size))
             x = np.array([float(min(e, Fraction(10**300))) for e in exponents])
-        if self.counts.dtype == np.int64:
-            sizes = np.log2(self.counts.astype(float))
-        else:
-            sizes = np.array([_log2(int(count)) for count in self.counts])
-        found: NDArray[np.float64] = sizes - x / log(2)
+        found: NDArray[np.float64] = self.sizes - x / log(2)
         return found
 
     @cached_property
@@ -63,14 +76,14 @@ class _Groups:
 
     def factor(self, i: int) -> Fraction:
         """What exp(-x_i) is multiplied by to become a weight of about 2^20 at most."""
-        return int(self.counts[i]) * Fraction(2) ** (WEIGHT_BITS - self.shift)
+        return self.count(i) * Fraction(2) ** (WEIGHT_BITS - self.shift)
 
     @cached_property
     def ceilings(self) -> NDArray[np.uint64]:
         """ceil(2^(20-k) w_i) exactly: floats where they are sure, integers elsewhere."""
         weights = np.exp2(np.maximum(self._log2 - self.shift, -LARGEST) + WEIGHT_BITS)
         ceilings: NDArray[np.uint64] = np.maximum(np.ceil(weights), 1.0).astype(np.uint64)
-        near = (np.abs(weights - np.rint(weights)) < FLOAT_ERROR) & (weights > 0.5)
+        near = (np.abs(weights - np.rint(weights)) < self.float_error) & (weights > 0.5)
         for i in np.flatnonzero(near).tolist():
             ceilings[i] = _exact_ceiling(self.exponent(i), self.factor(i))
         return ceilings
@@ -89,6 +102,17 @@ class _Groups:
             factor = self.factor(i) / int(ceilings[j])
             accepted[j] = falls_below(int(drawn[j]), WORD_BITS, self.exponent(i), words, factor)
         return accepted
+
+    def draw(self, count: int, words: Words) -> NDArray[np.int64]:
+        """Draw `count` indices."""
+        values = np.empty(count, np.int64)
+        lanes: Any = np.arange(count)
+        while lanes.size:
+            drawn = below(int(self.cumulative[-1]), lanes.size, words).view(np.uint64)
+            chosen = np.searchsorted(self.cumulative, drawn, "right").astype(np.int64)
+            values[lanes] = chosen
+            lanes = lanes[~self.accepted(chosen, words)]
+        return values
 
 
 def _log2(count: int) -> float:
@@ -137,14 +161,6 @@ def weighted(
             "counts: give one of at least 0 for each score, and one above 0"
         )  # not shown: they come from rows
     there = np.flatnonzero(numbers)
-    groups = _Groups(numbers[there], points[there], r)
+    groups = Groups(numbers[there], points[there], r)
     count, shape = read_size(size)
-    source = secure_words() if words is None else words
-    values = np.empty(count, np.int64)
-    lanes: Any = np.arange(count)
-    while lanes.size:
-        drawn = below(int(groups.cumulative[-1]), lanes.size, source).view(np.uint64)
-        chosen = np.searchsorted(groups.cumulative, drawn, "right").astype(np.int64)
-        values[lanes] = chosen
-        lanes = lanes[~groups.accepted(chosen, source)]
-    return there[values].reshape(shape)
+    return there[groups.draw(count, secure_words() if words is None else words)].reshape(shape)
