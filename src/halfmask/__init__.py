@@ -11,7 +11,7 @@ True
 epsilon 1.5
 """
 
-from halfmask import errors, mechanisms, noise, plan, privacy
+from halfmask import depth, errors, mechanisms, noise, plan, privacy
 from halfmask.curator import Curator, open
 from halfmask.errors import (
     BudgetExhausted,
@@ -71,6 +71,7 @@ __all__ = [
     "Variance",
     "__version__",
     "col",
+    "depth",
     "errors",
     "mechanisms",
     "noise",
