@@ -1,7 +1,8 @@
 """diffprivlib: NumPy functions with noise; the number of rows is public, nothing bounds a person.
 
 A NaN makes the answer NaN, so the caller drops missing values. The sum's and the mean's
-sensitivity is that of replacing one row; counts change by one under either relation.
+sensitivity is that of replacing one row; counts change by one under either relation. `quantile`
+splits its epsilon evenly over several quantiles. There is nothing for unknown keys.
 """
 
 from collections.abc import Callable
@@ -9,10 +10,23 @@ from pathlib import Path
 
 import numpy as np
 from diffprivlib import tools
-from harness import BINS, CAP, EPSILON, Task, Tasks, main
+from harness import (
+    BINS,
+    CAP,
+    EPSILON,
+    FINE,
+    GROUPS,
+    REPLACE,
+    STEP,
+    Answer,
+    Task,
+    Tasks,
+    main,
+    range_sums,
+)
 
 BOUNDS = (0, CAP)
-REPLACE = "replace one row, n public"
+QUARTILES = [0.25, 0.5, 0.75]
 
 
 def private_mean(values: np.ndarray) -> float:
@@ -25,9 +39,24 @@ def private_histogram(values: np.ndarray) -> np.ndarray:
     return tools.histogram(clipped, epsilon=EPSILON, bins=BINS, range=BOUNDS)[0]
 
 
+def private_ranges(values: np.ndarray) -> list[float]:
+    span = {"bins": FINE, "range": (0, FINE * STEP)}
+    return range_sums(tools.histogram(np.clip(values, 0, CAP), epsilon=EPSILON, **span)[0])
+
+
+def group_means(values: np.ndarray, groups: np.ndarray) -> list[float]:
+    """Disjoint groups of public sizes: each mean is released at the whole epsilon."""
+    return [private_mean(values[groups == k]) for k in range(GROUPS)]
+
+
 def tasks(folder: Path) -> Tasks:
     salary = np.fromfile(folder / "salary.f64")
-    present = salary[~np.isnan(salary)]
+    there = ~np.isnan(salary)
+    present, dept = salary[there], np.fromfile(folder / "dept.i64", np.int64)[there]
+    kept = {"epsilon": EPSILON, "bounds": BOUNDS}
+
+    def replacing(answer: Callable[[], Answer], note: str = "") -> Callable[[], Task]:
+        return lambda: Task(answer, relation=REPLACE, note=note)
 
     def count() -> Task:
         note = "counts the rows with a salary, since it takes the number of rows as public"
@@ -46,8 +75,13 @@ def tasks(folder: Path) -> Tasks:
     return {
         "count": count,
         "sum": total,
-        "mean": lambda: Task(lambda: private_mean(present), relation=REPLACE),
+        "mean": replacing(lambda: private_mean(present)),
+        "variance": replacing(lambda: tools.var(present, **kept)),
+        "median": replacing(lambda: tools.median(present, **kept)),
+        "quartiles": replacing(lambda: tools.quantile(present, QUARTILES, **kept)),
         "histogram": lambda: Task(lambda: private_histogram(present)),
+        "group mean": replacing(lambda: group_means(present, dept), "sizes of groups public"),
+        "ranges": lambda: Task(lambda: private_ranges(present), note="sums of a histogram's bins"),
     }
 
 
