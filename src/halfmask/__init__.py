@@ -12,6 +12,7 @@ epsilon 1.5
 """
 
 from halfmask import depth, errors, mechanisms, noise, plan, privacy
+from halfmask.centres import box_median, coordinatewise_median, robust_location
 from halfmask.curator import Curator, open
 from halfmask.errors import (
     BudgetExhausted,
@@ -22,15 +23,18 @@ from halfmask.errors import (
     ReleaseFailed,
     SourceError,
 )
-from halfmask.plan import OTHER, Keys, Schema, col, where
+from halfmask.plan import OTHER, Filters, Keys, Schema, col, where
 from halfmask.privacy import GDP, ZCDP, Approximate, Ledger, Pure
-from halfmask.procedures import Mean
+from halfmask.procedures import BoxMedian, CoordinateMedian, Location, Mean, RobustLocation
 from halfmask.queries import (
+    AboveThreshold,
     Choose,
     Count,
     CountDistinct,
     Histogram,
+    Median,
     MostCommon,
+    Quantile,
     StandardDeviation,
     Sum,
     TopK,
@@ -43,12 +47,16 @@ __all__ = [
     "GDP",
     "OTHER",
     "ZCDP",
+    "AboveThreshold",
     "Approximate",
+    "BoxMedian",
     "BudgetExhausted",
     "Choose",
+    "CoordinateMedian",
     "Count",
     "CountDistinct",
     "Curator",
+    "Filters",
     "GroupedRelease",
     "HalfmaskError",
     "Histogram",
@@ -56,13 +64,17 @@ __all__ = [
     "Keys",
     "Ledger",
     "LedgerError",
+    "Location",
     "Mean",
+    "Median",
     "MostCommon",
     "Preview",
     "PrivacyWarning",
     "Pure",
+    "Quantile",
     "Release",
     "ReleaseFailed",
+    "RobustLocation",
     "Schema",
     "SourceError",
     "StandardDeviation",
@@ -70,7 +82,9 @@ __all__ = [
     "TopK",
     "Variance",
     "__version__",
+    "box_median",
     "col",
+    "coordinatewise_median",
     "depth",
     "errors",
     "mechanisms",
@@ -78,5 +92,6 @@ __all__ = [
     "open",
     "plan",
     "privacy",
+    "robust_location",
     "where",
 ]

@@ -35,7 +35,7 @@ class GridCounts:
 
     The answer, for each group in the product order of `groups`: (cells, weights), two equally long
     int64 arrays of cells in rising order (as in `OnGrid`, less the origin) and positive weights.
-    Rows whose value is missing are dropped. Each row weighs `weight`; with `unit`, the weights of
+    Times count as microseconds since 1970. Rows whose value is missing are dropped. Each row weighs `weight`; with `unit`, the weights of
     one unit are scaled down so that they sum to at most `unit.norm` in each public group that it
     keeps (`unit.groups` of them), or over all groups where that is None, rounded towards zero.
 
@@ -64,7 +64,9 @@ class GridCounts:
 
     def check(self, schema: Schema) -> None:
         """Raise InvalidQuery if the schema cannot serve it; reads no row."""
-        self.tally.check(schema)
+        if schema.column(self.value.column).kind != "time":
+            schema.numeric(self.value.column)
+        Tally(((1, 0, 0, 0),), None, self.groups, self.where, self.unit).check(schema)
 
     def answered_by(self, source: Any) -> Any:
         """Return the source's `grid_counts`."""

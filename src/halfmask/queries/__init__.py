@@ -4,7 +4,9 @@ count        rows, and privacy units
 sum          the sum of a bounded column
 histogram    rows in public bins
 variance     variance and standard deviation
+quantile     quantiles and the median: their plan, grid and choice beside it
 top          the most common values, and how often they occur
+above        which of many counts or sums reach a threshold
 choose       the choice of one candidate by the user's own score
 moments      two-sided sums: the body that count, sum, mean and variance of a column share
 found        keys that the rows hold: counted above a threshold, or kept
@@ -17,6 +19,7 @@ scaled, ratio, spread   how noisy integers are read as answers, with intervals
 tails        the tail of a sum of noises, for those intervals
 """
 
+from halfmask.queries.above import AboveThreshold
 from halfmask.queries.choose import Choose
 from halfmask.queries.choosing import Chosen, selection_for
 from halfmask.queries.count import Count, CountDistinct
@@ -28,6 +31,7 @@ from halfmask.queries.measurement import Measurement, Record, Scalar
 from halfmask.queries.moments import Moments, MomentSums, term
 from halfmask.queries.prepared import Expected, Number, Output, Prepared, Query
 from halfmask.queries.pricing import mechanism_for, price_of
+from halfmask.queries.quantile import Median, Quantile
 from halfmask.queries.ratio import Linear, Ratio, Term
 from halfmask.queries.setting import Reach, Setting
 from halfmask.queries.spread import Spread
@@ -36,6 +40,7 @@ from halfmask.queries.top import MostCommon, TopK
 from halfmask.queries.variance import StandardDeviation, Variance
 
 __all__ = [
+    "AboveThreshold",
     "Bounds",
     "Choose",
     "Chosen",
@@ -49,12 +54,14 @@ __all__ = [
     "KeptKeys",
     "Linear",
     "Measurement",
+    "Median",
     "MomentSums",
     "Moments",
     "MostCommon",
     "Number",
     "Output",
     "Prepared",
+    "Quantile",
     "Query",
     "Ratio",
     "Reach",

@@ -96,7 +96,7 @@ class Table:
     def grid_counts(self, counts: GridCounts) -> tuple[tuple[Int64s, Int64s], ...]:
         """Return (cells, weights) for each group, the cells rising; errors as in `tally`."""
         if counts.unit is None and not counts.groups and self._rows() <= _SORTED:
-            every = self.points(Points((counts.value,), counts.where))[:, 0]
+            every = self._points(Points((counts.value,), counts.where), self._cells(counts))[:, 0]
             cells, weights = np.unique(every, return_counts=True)
             return ((cells, weights * counts.weight),)
         sql = emit_cells(counts, self._cells(counts), self._table)
@@ -118,7 +118,9 @@ class Table:
 
     def points(self, points: Points) -> Int64s:
         """Return an (n, d) array in column order; errors as in `tally`."""
-        cells = self._cells(points)
+        return self._points(points, self._cells(points))
+
+    def _points(self, points: Points, cells: Cells) -> Int64s:
         direct = self._direct(points)
         if direct is not None:
             return direct

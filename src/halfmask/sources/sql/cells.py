@@ -32,6 +32,8 @@ class Cells:
         cell = self.physical[name]
         if kind == "unread":
             return self._alias(read_text(reading, cell, self.dialect))
+        if reading == "real" and kind == "time":
+            return self._alias(self.dialect.micros.format(cell))
         if reading == "real" and kind == "integer":
             return self._alias(self.dialect.cast(cell, self.dialect.double))
         if reading == "real" and kind == "boolean":

@@ -33,6 +33,7 @@ class Dialect:
     divide: str
     remainder: str
     utc: str
+    micros: str
     small: str
     array: str
     item: str
@@ -99,6 +100,7 @@ DUCKDB = Dialect(
     divide="({0} // {1})",
     remainder="({0} % {1})",
     utc="make_timestamp(epoch_us({0}))",
+    micros="CAST(CASE WHEN isfinite({0}) THEN epoch_us({0}) END AS DOUBLE)",
     small="INTEGER",
     array="[{0}]",
     item="{0}[{1}]",
