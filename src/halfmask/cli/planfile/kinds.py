@@ -22,6 +22,7 @@ from halfmask.cli.planfile.section import (
 )
 from halfmask.procedures import Mean, Procedure
 from halfmask.queries import (
+    AboveThreshold,
     Choose,
     Count,
     CountDistinct,
@@ -58,6 +59,7 @@ QUERIES: Mapping[str, type[Any]] = {
         TopK,
         MostCommon,
         Choose,
+        AboveThreshold,
     )
 }
 
