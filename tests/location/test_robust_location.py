@@ -1,12 +1,21 @@
 """Robust and coordinatewise centres through the door."""
 
+import re
+
 import numpy as np
 import pytest
 
 import halfmask as hm
-from halfmask.procedures.location import Composite, CoordinateMedian, RobustLocation
+from halfmask.procedures.location import (
+    BoxMedian,
+    Composite,
+    CoordinateMedian,
+    Location,
+    RobustLocation,
+)
 from halfmask.procedures.location.budget import Budget
 from halfmask.procedures.location.robust import Stages
+from halfmask.queries import price_of
 
 BUDGET = hm.Approximate(1000, "0.01")
 PRICE = {"epsilon": 2, "delta": "1e-6"}
@@ -17,14 +26,15 @@ def normal(n, d, seed=0):
 
 
 def asked(X, query, **price):
-    return hm.open(X, budget=BUDGET).ask(query, **(price or PRICE))
+    budget = hm.ZCDP(10) if "rho" in price else BUDGET
+    return hm.open(X, budget=budget).ask(query, **(price or PRICE))
 
 
 def far(release, d):
     return np.abs(np.array(release.value) - np.arange(d)).max()
 
 
-@pytest.mark.parametrize("query", [RobustLocation, CoordinateMedian])
+@pytest.mark.parametrize("query", [RobustLocation, CoordinateMedian, BoxMedian, Location])
 def test_a_centre_is_found_among_outliers(query):
     """4000 normal points, every tenth moved far away; the bound is 8 deviations of the error."""
     X = normal(4000, 5)
@@ -47,7 +57,9 @@ def test_stretched_axes_and_integer_lattices():
     assert far(asked(lattice / 3, RobustLocation(0, 100)), 3) < 0.4
 
 
-@pytest.mark.parametrize("query", [RobustLocation(0, 100), CoordinateMedian(0, 100)])
+@pytest.mark.parametrize(
+    "query", [RobustLocation(0, 100), CoordinateMedian(0, 100), BoxMedian(0, 100)]
+)
 @pytest.mark.parametrize(
     "table",
     [
@@ -144,17 +156,75 @@ def test_shares_of_a_budget_are_a_split(n, d, rho):
     assert sum(parts) == 1
 
 
-@pytest.mark.parametrize(("n", "d", "epsilon"), [(4000, 2, "0.5"), (6000, 10, 1), (20_000, 20, 1)])
-def test_the_error_is_the_predicted_one(n, d, epsilon):
-    """Root mean square over 12 d coordinates, within 35 %: five deviations for 24 of them."""
+CASES = [
+    (RobustLocation, 4000, 2, {"epsilon": "0.5", "delta": "1e-6"}),
+    (RobustLocation, 20_000, 20, {"epsilon": 1, "delta": "1e-7"}),
+    (CoordinateMedian, 4000, 3, {"epsilon": "0.5"}),
+    (CoordinateMedian, 6000, 10, {"rho": "0.01"}),
+    (BoxMedian, 2000, 2, {"epsilon": "0.5"}),
+    (BoxMedian, 5000, 10, {"epsilon": 1}),
+]
+
+
+@pytest.mark.parametrize(("query", "n", "d", "price"), CASES)
+def test_the_error_is_the_predicted_one(query, n, d, price):
+    """Root mean square over 24 d coordinates, within five deviations and a fifth."""
     errors = []
-    for seed in range(12):
+    for seed in range(24):
         X = normal(n, d, seed)
-        release = asked(X, RobustLocation(0, 60), epsilon=epsilon, delta="1e-6")
+        release = asked(X, query(0, 60), **price)
         errors.append(np.array(release.value) - np.arange(d))
-    preview = hm.open(X, budget=BUDGET).preview(
-        RobustLocation(0, 60), rows=n, epsilon=epsilon, delta="1e-6"
-    )
-    allowed = 1 + 5 / np.sqrt(2 * 12 * d)
+    preview = hm.open(X, budget=BUDGET).preview(query(0, 60), rows=n, **price)
+    allowed = 1.2 * (1 + 5 / np.sqrt(2 * 24 * d))
     found = np.sqrt(np.mean(np.square(errors)))
     assert preview.rmse / allowed < found < preview.rmse * allowed
+
+
+@pytest.mark.parametrize(
+    ("rows", "d", "price", "best"),
+    [
+        (1000, 2, {"epsilon": "0.5"}, BoxMedian),
+        (10_000, 50, {"epsilon": "0.5", "delta": "1e-6"}, RobustLocation),
+        (10_000, 50, {"epsilon": "0.5"}, BoxMedian),
+        (5000, 20, {"rho": "0.002"}, CoordinateMedian),
+    ],
+)
+def test_the_best_estimator_is_chosen_from_public_facts(rows, d, price, best):
+    """Whatever the table: no row is read."""
+    curator = hm.open(np.zeros((3, d)), budget=BUDGET)
+    setting = curator._setting(None, None)
+    assert type(Location(0, 60, rows=rows).chosen(setting, price_of(**price))) is best
+    sure = Location(0, 60, rows=10**6, outliers=True).chosen(setting, hm.Approximate(1, "1e-6"))
+    assert type(sure) is RobustLocation
+
+
+def test_where_no_estimator_will_do_the_needed_rows_are_said():
+    curator = hm.open(np.zeros((3, 30)), budget=BUDGET)
+    with pytest.raises(hm.InvalidQuery, match=r"about \d+ would do") as refusal:
+        curator.ask(Location(0, 1000, rows=300), epsilon="0.1", delta="1e-6")
+    enough = int(re.search(r"about (\d+)", str(refusal.value)).group(1))
+    curator.ask(Location(0, 1000, rows=enough), epsilon="0.1", delta="1e-6")
+    with pytest.raises(hm.InvalidQuery, match="too few"):
+        curator.ask(Location(0, 1000, rows=enough * 9 // 10), epsilon="0.1", delta="1e-6")
+
+
+def test_a_supposed_deviation_tells_what_is_feasible():
+    curator = hm.open(np.zeros((3, 5)), budget=BUDGET)
+    known, unknown = Location(0, 100, rows=150, deviation=10), Location(0, 100, rows=150)
+    curator.ask(known, epsilon="0.5")
+    with pytest.raises(hm.InvalidQuery, match="too few"):
+        curator.ask(unknown, epsilon="0.5")
+    with pytest.raises(hm.InvalidQuery, match="deviation"):
+        Location(0, 100, deviation=0)
+
+
+def test_functions_on_arrays_charge_what_they_are_given(tmp_path):
+    X = normal(3000, 2)
+    book = hm.Ledger(tmp_path / "l.ledger", budget=hm.Approximate(3, "1e-5"))
+    for function in (hm.robust_location, hm.coordinatewise_median, hm.box_median):
+        found = function(X, epsilon=1, delta="1e-6", radius=50, ledger=book)
+        assert far(found, 2) < 0.3
+        assert found.cost == hm.Approximate(1, "1e-6")
+    assert book.remaining.epsilon == 0
+    with pytest.raises(hm.BudgetExhausted):
+        hm.box_median(X, epsilon=1, radius=50, ledger=book)

@@ -5,12 +5,30 @@ centring   when and how that second sum pays
 public_count   the mean where the number of units is public
 together   several queries in one ask: shared bodies, and the split of the rest
 unknown_keys   groups by keys that are found in the rows, for a delta
+location   centres of points in many dimensions
 procedure  the protocol
 """
 
+from halfmask.procedures.location import (
+    BoxMedian,
+    CoordinateMedian,
+    Location,
+    RobustLocation,
+)
 from halfmask.procedures.mean import Mean
 from halfmask.procedures.procedure import Measure, Procedure
 from halfmask.procedures.together import Together
 from halfmask.procedures.unknown_keys import Keyed, UnknownKeys
 
-__all__ = ["Keyed", "Mean", "Measure", "Procedure", "Together", "UnknownKeys"]
+__all__ = [
+    "BoxMedian",
+    "CoordinateMedian",
+    "Keyed",
+    "Location",
+    "Mean",
+    "Measure",
+    "Procedure",
+    "RobustLocation",
+    "Together",
+    "UnknownKeys",
+]

@@ -7,7 +7,7 @@ from typing import ClassVar
 from halfmask.privacy import Cost
 from halfmask.procedures.location.asked import Centre, Chosen, best_for_choices
 from halfmask.queries import Expected, Setting
-from halfmask.queries.location import Boxes, Medians, chosen_epsilon
+from halfmask.queries.location import GridPoint, Medians, chosen_epsilon
 
 __all__ = ["BoxMedian", "CoordinateMedian"]
 
@@ -68,7 +68,9 @@ class BoxMedian(Centre):
     def prepare(self, setting: Setting, price: Cost) -> Chosen:
         """Fix the points and the choice."""
         region = self.box.region(setting)
-        choice = Boxes(region.points(setting), region.moved(setting), best_for_choices(price, 1))
+        choice = GridPoint(
+            region.points(setting), region.moved(setting), best_for_choices(price, 1)
+        )
         return Chosen(choice, region, price)
 
     def expected(self, setting: Setting, price: Cost, rows: int) -> Expected:

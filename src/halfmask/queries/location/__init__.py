@@ -3,14 +3,14 @@
 region     public columns, bounds and grid: `Box`, `Region`
 standard   points in units of public scales, to the last bit the same wherever a row stands
 medians    a median of each coordinate
-boxes      a point deep in nested boxes
+gridpoint  a point deep in all coordinates at once: `GridPoint`
 ladders    median distances, chosen from a ladder: `Scales`, `Radii`
 signs      sums of bounded directions: `Signs`
 chosen     from a price to the epsilon of each of several choices
 """
 
-from halfmask.queries.location.boxes import Boxes
 from halfmask.queries.location.chosen import chosen_epsilon
+from halfmask.queries.location.gridpoint import GridPoint
 from halfmask.queries.location.ladders import Lengths, Radii, Scales
 from halfmask.queries.location.medians import Medians, Middle
 from halfmask.queries.location.region import Box, Region
@@ -19,8 +19,8 @@ from halfmask.queries.location.standard import Frame
 
 __all__ = [
     "Box",
-    "Boxes",
     "Frame",
+    "GridPoint",
     "Lengths",
     "Medians",
     "Middle",

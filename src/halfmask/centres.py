@@ -1,0 +1,123 @@
+"""Private centres of an array in one call: what is asked through the door, for arrays at hand."""
+
+from os import PathLike
+from typing import Any
+
+from halfmask.curator import open as open_table
+from halfmask.errors import InvalidQuery
+from halfmask.privacy import Cost, Ledger
+from halfmask.procedures import BoxMedian, CoordinateMedian, RobustLocation
+from halfmask.queries import price_of
+from halfmask.release import Release
+
+__all__ = ["box_median", "coordinatewise_median", "robust_location"]
+
+
+def robust_location(  # noqa: PLR0913
+    X: Any,
+    *,
+    epsilon: Any = None,
+    delta: Any = None,
+    rho: Any = None,
+    center: Any = 0.0,
+    radius: Any,
+    columns: Any = None,
+    relation: str = "add_remove",
+    ledger: str | PathLike[str] | Ledger | None = None,
+) -> Release:
+    """Return a private centre of points, little moved by a quarter of outliers or heavy tails.
+
+    X: an (n, d) array, or anything that `halfmask.open` takes; one row is one privacy unit.
+    epsilon, delta, rho: the price.
+    center, radius: the public box that is sure to hold the centre; see `RobustLocation`.
+    ledger: where the price is charged; None charges a ledger of this one call.
+
+    Privacy: that of `RobustLocation`.
+
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(5000, 3)) + 4
+    >>> found = robust_location(X, epsilon=1, delta=1e-6, radius=100)
+    >>> len(found.value), max(abs(x - 4) for x in found.value) < 0.3
+    (3, True)
+    """
+    return _ask(
+        X, RobustLocation(center, radius, columns), price_of(epsilon, delta, rho), relation, ledger
+    )
+
+
+def coordinatewise_median(  # noqa: PLR0913
+    X: Any,
+    *,
+    epsilon: Any = None,
+    delta: Any = None,
+    rho: Any = None,
+    center: Any = 0.0,
+    radius: Any,
+    columns: Any = None,
+    relation: str = "add_remove",
+    ledger: str | PathLike[str] | Ledger | None = None,
+) -> Release:
+    """Return a private median of each column; the arguments are those of `robust_location`.
+
+    Privacy: that of `CoordinateMedian`.
+
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(5000, 2)) + 4
+    >>> found = coordinatewise_median(X, epsilon=1, radius=100)
+    >>> max(abs(x - 4) for x in found.value) < 0.3
+    True
+    """
+    return _ask(
+        X,
+        CoordinateMedian(center, radius, columns),
+        price_of(epsilon, delta, rho),
+        relation,
+        ledger,
+    )
+
+
+def box_median(  # noqa: PLR0913
+    X: Any,
+    *,
+    epsilon: Any = None,
+    delta: Any = None,
+    rho: Any = None,
+    center: Any = 0.0,
+    radius: Any,
+    columns: Any = None,
+    relation: str = "add_remove",
+    ledger: str | PathLike[str] | Ledger | None = None,
+) -> Release:
+    """Return a private point deep in every column; the arguments are those of `robust_location`.
+
+    Privacy: that of `BoxMedian`: pure epsilon in any dimension.
+
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(5000, 2)) + 4
+    >>> found = box_median(X, epsilon=1, radius=100)
+    >>> max(abs(x - 4) for x in found.value) < 0.3
+    True
+    """
+    return _ask(
+        X, BoxMedian(center, radius, columns), price_of(epsilon, delta, rho), relation, ledger
+    )
+
+
+def _ask(
+    X: Any,
+    query: RobustLocation | CoordinateMedian | BoxMedian,
+    price: Cost,
+    relation: str,
+    ledger: str | PathLike[str] | Ledger | None,
+) -> Release:
+    given = price.to_dict()
+    names: dict[str, Any] = {
+        name: given[name] for name in ("epsilon", "delta", "rho", "mu") if name in given
+    }
+    with open_table(
+        X, relation=relation, budget=price if ledger is None else None, ledger=ledger
+    ) as table:
+        release = table.ask(query, **names)
+    if not isinstance(release, Release):
+        raise InvalidQuery("centre: a location has no groups; ask with where=")
+    return release
