@@ -22,6 +22,25 @@ def test_show_lists_every_charge_and_what_is_left(folder):
     assert shown.out.splitlines()[-1] == "Left: epsilon 1 of epsilon 2."
 
 
+@pytest.mark.usefixtures("head")
+def test_show_fits_a_hundred_columns_unless_asked_in_full(folder):
+    short = folder.run("ledger", "show", "staff.ledger").out
+    assert max(map(len, short.splitlines())) <= 100
+    assert "; of " not in short
+    assert "; of " in folder.run("ledger", "show", "--full", "staff.ledger").out
+
+
+@pytest.mark.usefixtures("head")
+def test_report_says_what_the_charges_come_to(folder):
+    before = hm.Ledger(folder.path / "staff.ledger").head
+    shown = folder.run("ledger", "report", "staff.ledger", "--delta", "1e-9")
+    assert shown.code == 0
+    assert "Budget epsilon 2; 2 charges, epsilon 1 spent, epsilon 1 left." in shown.out
+    assert "in a ledger of zcdp" in shown.out
+    assert hm.Ledger(folder.path / "staff.ledger").head == before
+    assert folder.run("ledger", "report", "staff.ledger", "--delta", "0").code == 1
+
+
 def test_verify_accepts_a_whole_ledger_and_a_head_of_it(folder, head):
     plain = folder.run("ledger", "verify", "staff.ledger")
     assert plain.code == 0
@@ -47,7 +66,7 @@ def test_verify_tells_a_changed_row(folder):
     assert "row 1 was changed" in result.err
 
 
-@pytest.mark.parametrize("command", ["show", "verify"])
+@pytest.mark.parametrize("command", ["show", "report", "verify"])
 def test_a_ledger_that_is_not_there_is_not_made(folder, command):
     result = folder.run("ledger", command, "none.ledger")
     assert result.code == 1
@@ -55,7 +74,7 @@ def test_a_ledger_that_is_not_there_is_not_made(folder, command):
     assert not (folder.path / "none.ledger").exists()
 
 
-@pytest.mark.parametrize("command", ["show", "verify"])
+@pytest.mark.parametrize("command", ["show", "report", "verify"])
 def test_a_file_that_is_no_ledger_is_left_as_it_was(folder, command):
     before = folder.read("staff.csv")
     result = folder.run("ledger", command, "staff.csv")

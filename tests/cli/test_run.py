@@ -107,10 +107,16 @@ def test_every_query_of_the_library_can_be_named_in_a_plan(folder):
         "lower": "0",
         "upper": "100_000",
         "edges": "[0, 50_000, inf]",
+        "cells": "[0, 50_000, inf]",
+        "matrix": "[[1, 0.5], [1, 1]]",
+        "ranges": "[[0, inf], [50_000, inf]]",
         "k": "1",
         "keys": '["41000", "52500"]',
         "counts": "true",
         "candidates": '{ rich = "salary > 50_000", poor = "salary < 20_000" }',
+        "filters": '{ poor = "salary < 20_000", all = "salary >= 0" }',
+        "threshold": "2",
+        "limit": "1",
         "of": '{ query = "sum", column = "salary", lower = 0, upper = 100_000 }',
     }
     releases = []

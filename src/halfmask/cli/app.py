@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 from halfmask.cli.init_command import init
-from halfmask.cli.ledger_commands import show, verify
+from halfmask.cli.ledger_commands import report, show, verify
 from halfmask.cli.plan_commands import check, cost, run
 from halfmask.cli.show import visible
 from halfmask.cli.verify_command import verify_plan
@@ -41,7 +41,7 @@ ledger = typer.Typer(no_args_is_help=True, help="Read a ledger: what was spent, 
 for command in (init, check, cost, run):
     app.command()(command)
 app.command("verify")(verify_plan)
-for command in (show, verify):
+for command in (show, report, verify):
     ledger.command()(command)
 app.add_typer(ledger, name="ledger")
 

@@ -1,28 +1,60 @@
-"""The commands that read a ledger: show, verify."""
+"""The commands that read a ledger: show, report, verify."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from halfmask.cli.show import say, table
+from halfmask.cli.show import say, table, visible
 from halfmask.errors import LedgerError
 from halfmask.privacy import Ledger
 
-__all__ = ["show", "verify"]
+__all__ = ["report", "show", "verify"]
+
+WIDTH = 100
+LEAST = 12
 
 LedgerPath = Annotated[Path, typer.Argument(metavar="FILE", help="The ledger, a file.")]
 
 
-def show(path: LedgerPath) -> None:
+def show(
+    path: LedgerPath,
+    full: Annotated[bool, typer.Option("--full", help="Write every question in full.")] = False,
+) -> None:
     """List every charge of a ledger, and what is left."""
     ledger = _opened(path)
+    headers = ("", "time (UTC)", "who", "asked", "price", "spent by then")
     rows = [
-        (entry.seq, entry.time[:19], entry.actor, entry.query, entry.price, entry.total)
+        [str(entry.seq), entry.time[:16], entry.actor, entry.query, entry.price, entry.total]
         for entry in ledger.entries()
     ]
-    table(("", "time (UTC)", "who", "asked", "price", "spent by then"), rows, right="")
+    table(headers, rows if full else _fitting(headers, rows), right="")
     say(f"Left: {ledger.remaining} of {ledger.budget}.")
+
+
+def report(
+    path: LedgerPath,
+    delta: Annotated[str, typer.Option(help="Allowed where sums are converted.")] = "1e-6",
+) -> None:
+    """Say what was spent so far under every definition of privacy, and what is left."""
+    say(*_opened(path).report(delta).lines())
+
+
+def _fitting(headers: Sequence[str], rows: list[list[object]]) -> list[list[object]]:
+    """Shorten who asked, and what, so that a line takes at most so many columns, if it can."""
+    texts = [[visible(cell) for cell in row] for row in rows]
+    for row in texts:
+        row[2] = _cut(row[2], LEAST)
+    columns = list(zip(headers, *texts, strict=True))
+    taken = sum(max(map(len, column)) + 2 for i, column in enumerate(columns) if i != 3)
+    for row in texts:
+        row[3] = _cut(row[3].partition("; of ")[0], max(WIDTH - taken, LEAST))
+    return [list(row) for row in texts]
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 3]}..."
 
 
 def verify(

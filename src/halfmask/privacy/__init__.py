@@ -26,6 +26,7 @@ from halfmask.privacy.currencies import GDP, ZCDP, Approximate, Pure
 from halfmask.privacy.exact import Number, exact, plain
 from halfmask.privacy.ledger import Ledger, Receipt
 from halfmask.privacy.purse import Purse
+from halfmask.privacy.report import Report
 from halfmask.privacy.unit import PrivacyUnit, Relation
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "Purse",
     "Receipt",
     "Relation",
+    "Report",
     "bounded_range_rho",
     "exact",
     "gdp_delta",

@@ -23,6 +23,7 @@ from halfmask.privacy.chain import (
 from halfmask.privacy.cost import Cost, Measure
 from halfmask.privacy.currencies import Pure
 from halfmask.privacy.exact import Number
+from halfmask.privacy.report import Report
 from halfmask.privacy.store import Store
 from halfmask.privacy.texts import brief, stored_query, stored_text
 
@@ -157,6 +158,10 @@ class Ledger:
             self._look(connection)
             spends = rows.read_spends(connection)
         return [Entry.of(row, self.budget) for row in spends]
+
+    def report(self, delta: Number = "1e-6") -> Report:
+        """Return what was spent so far under every definition; delta is for conversions."""
+        return Report(self.budget, [entry.price for entry in self.entries()], delta)
 
     def verify(self, head: str | None = None) -> None:
         """Check every row, sum and link; raise LedgerError that says which row broke and how.
