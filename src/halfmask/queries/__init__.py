@@ -8,6 +8,7 @@ quantile     quantiles and the median: their plan, grid and choice beside it
 top          the most common values, and how often they occur
 above        which of many counts or sums reach a threshold
 choose       the choice of one candidate by the user's own score
+workload     many linear queries over public cells, answered through one strategy
 moments      two-sided sums: the body that count, sum, mean and variance of a column share
 found        keys that the rows hold: counted above a threshold, or kept
 choosing     answers that are chosen, not made noisy
@@ -38,6 +39,7 @@ from halfmask.queries.spread import Spread
 from halfmask.queries.sum import Sum
 from halfmask.queries.top import MostCommon, TopK
 from halfmask.queries.variance import StandardDeviation, Variance
+from halfmask.queries.workload import LinearQueries, Prefixes, Ranges
 
 __all__ = [
     "AboveThreshold",
@@ -53,6 +55,7 @@ __all__ = [
     "Histogram",
     "KeptKeys",
     "Linear",
+    "LinearQueries",
     "Measurement",
     "Median",
     "MomentSums",
@@ -60,9 +63,11 @@ __all__ = [
     "MostCommon",
     "Number",
     "Output",
+    "Prefixes",
     "Prepared",
     "Quantile",
     "Query",
+    "Ranges",
     "Ratio",
     "Reach",
     "Record",

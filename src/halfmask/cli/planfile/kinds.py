@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, Literal
 
 from halfmask.cli.planfile.section import (
     FLAG,
@@ -20,6 +20,7 @@ from halfmask.cli.planfile.section import (
     Form,
     Section,
 )
+from halfmask.plan import Bins, Keys
 from halfmask.procedures import Mean, Procedure
 from halfmask.queries import (
     AboveThreshold,
@@ -27,8 +28,11 @@ from halfmask.queries import (
     Count,
     CountDistinct,
     Histogram,
+    LinearQueries,
     MostCommon,
+    Prefixes,
     Query,
+    Ranges,
     Scalar,
     StandardDeviation,
     Sum,
@@ -60,6 +64,9 @@ QUERIES: Mapping[str, type[Any]] = {
         MostCommon,
         Choose,
         AboveThreshold,
+        LinearQueries,
+        Ranges,
+        Prefixes,
     )
 }
 
@@ -68,6 +75,9 @@ _FORMS: Mapping[Any, Form[Any]] = {
     float: NUMBER,
     int: WHOLE,
     tuple[float, ...]: NUMBERS,
+    Bins | Keys: NUMBERS,
+    tuple[tuple[float, ...], ...]: LIST,
+    tuple[tuple[float, float], ...] | Literal["all"]: LIST,
     bool: FLAG,
     tuple[Scalar, ...] | None: LIST,
     Mapping[Any, str]: TEXTS,

@@ -1,0 +1,17 @@
+"""Workloads: many linear queries over public cells, answered through one strategy.
+
+load            workloads as matrices or ranges; cells that no query tells apart are merged
+identity_plus   the optimised strategy for Laplace noise
+gaussian        the optimal strategy for Gaussian noise
+strategies      all strategies, as integer matrices with exact norms
+choice          the one of least expected error, and its reach
+measured        a workload fixed to a price
+answers         least squares, and intervals
+linear_queries, ranges   the questions
+"""
+
+from halfmask.queries.workload.answers import WorkloadAnswers
+from halfmask.queries.workload.linear_queries import LinearQueries
+from halfmask.queries.workload.ranges import Prefixes, Ranges
+
+__all__ = ["LinearQueries", "Prefixes", "Ranges", "WorkloadAnswers"]

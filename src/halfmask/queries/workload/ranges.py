@@ -1,0 +1,165 @@
+"""Range counts and running counts over public edges."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from halfmask.errors import InvalidQuery, shown
+from halfmask.plan import Bins
+from halfmask.privacy import Cost
+from halfmask.queries.grid import written
+from halfmask.queries.prepared import Expected
+from halfmask.queries.setting import Setting
+from halfmask.queries.workload.linear_queries import relative_noise
+from halfmask.queries.workload.load import Merged, RangeLoad
+from halfmask.queries.workload.measured import Workload, expected_of, measured, merged_of
+
+__all__ = ["Prefixes", "Ranges"]
+
+MOST = 2**20
+"""Ranges of one question."""
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """How many rows lie in each of many ranges: low <= value < high, low and high among the edges.
+
+    The last edge belongs to ranges that end there. ranges: pairs of edges, or "all".
+    The answers are read off the sums that serve these ranges best, as for `LinearQueries`; they
+    agree with each other: ranges that add up have counts that do.
+    Privacy: as `LinearQueries`. [Li, Miklau, Hay, McGregor & Rastogi 2015, Prop. 5]
+
+    >>> Ranges("age", [0, 18, 40, 65, 120], [(0, 65), (18, 120)]).bins
+    ('0 to 65', '18 to 120')
+    >>> len(Ranges("age", [0, 18, 40, 65, 120]).bins)
+    10
+    """
+
+    column: str
+    edges: tuple[float, ...]
+    ranges: tuple[tuple[float, float], ...] | Literal["all"] = "all"
+
+    def __init__(
+        self, column: str, edges: Sequence[float], ranges: Sequence[Sequence[float]] | str = "all"
+    ) -> None:
+        object.__setattr__(self, "column", column)
+        object.__setattr__(self, "edges", Bins(column, edges).edges)  # type: ignore[arg-type]
+        object.__setattr__(self, "ranges", ranges if ranges == "all" else _pairs(ranges))
+        cells = len(self.edges) - 1
+        number = cells * (cells + 1) // 2 if self.ranges == "all" else len(self.ranges)
+        if not 1 <= number <= MOST:
+            raise InvalidQuery(f"ranges: {number} of them; give between 1 and {MOST}")
+        places = {edge: place for place, edge in enumerate(self.edges)}
+        for low, high in () if self.ranges == "all" else self.ranges:
+            if low not in places or high not in places or not low < high:
+                raise InvalidQuery(
+                    f"ranges: {written(low)} to {written(high)} is no range between two edges; "
+                    "add its ends to the edges, the lower one first"
+                )
+
+    @property
+    def title(self) -> str:
+        """What is asked, as a reader would say it."""
+        return f"number of rows in ranges of {self.column}"
+
+    @property
+    def bins(self) -> tuple[str, ...]:
+        """The ranges in words."""
+        words = [written(edge) for edge in self.edges]
+        load = self.load
+        pairs = zip(load.starts.tolist(), load.ends.tolist(), strict=True)
+        return tuple(f"{words[start]} to {words[end]}" for start, end in pairs)
+
+    @cached_property
+    def load(self) -> RangeLoad:
+        """The ranges as places of edges."""
+        cells = len(self.edges) - 1
+        if self.ranges == "all":
+            starts, ends = np.triu_indices(cells)
+            return RangeLoad(cells, starts, ends + 1)
+        places = {edge: place for place, edge in enumerate(self.edges)}
+        found = np.array([[places[low], places[high]] for low, high in self.ranges])
+        return RangeLoad(cells, found[:, 0], found[:, 1])
+
+    @cached_property
+    def _merged(self) -> Merged:
+        return merged_of(self.load)
+
+    @property
+    def weight(self) -> float:
+        """The noise, relative to the answers over evenly spread rows."""
+        return relative_noise(self.load, self._merged)
+
+    def check(self, setting: Setting) -> None:
+        """Refuse a column that is not there or holds no numbers."""
+        setting.schema.numeric(self.column)
+
+    def prepare(self, setting: Setting, price: Cost) -> Workload:
+        """Fix the strategy and the noise; see `Query`."""
+        return measured(self._merged, (Bins(self.column, self.edges),), setting, price)
+
+    def expected(self, setting: Setting, price: Cost, rows: int) -> Expected:
+        """Predict the error over all ranges: that of the noise alone."""
+        return expected_of(self._merged, setting, price)
+
+
+@dataclass(frozen=True)
+class Prefixes:
+    """How many rows lie from the first edge to below each later one: a cumulative distribution.
+
+    The last edge belongs to the last count.
+    Privacy: as `LinearQueries`. [Li, Miklau, Hay, McGregor & Rastogi 2015, Prop. 5]
+
+    >>> Prefixes("age", [0, 18, 65]).bins
+    ('0 to 18', '0 to 65')
+    """
+
+    column: str
+    edges: tuple[float, ...]
+
+    def __init__(self, column: str, edges: Sequence[float]) -> None:
+        object.__setattr__(self, "column", column)
+        object.__setattr__(self, "edges", Bins(column, edges).edges)  # type: ignore[arg-type]
+
+    @cached_property
+    def _ranges(self) -> Ranges:
+        return Ranges(self.column, self.edges, [(self.edges[0], high) for high in self.edges[1:]])
+
+    @property
+    def title(self) -> str:
+        """What is asked, as a reader would say it."""
+        return f"running number of rows by {self.column}"
+
+    @property
+    def bins(self) -> tuple[str, ...]:
+        """The ranges in words."""
+        return self._ranges.bins
+
+    @property
+    def weight(self) -> float:
+        """The noise, relative to the answers over evenly spread rows."""
+        return self._ranges.weight
+
+    def check(self, setting: Setting) -> None:
+        """Refuse a column that is not there or holds no numbers."""
+        self._ranges.check(setting)
+
+    def prepare(self, setting: Setting, price: Cost) -> Workload:
+        """Fix the strategy and the noise; see `Query`."""
+        return self._ranges.prepare(setting, price)
+
+    def expected(self, setting: Setting, price: Cost, rows: int) -> Expected:
+        """Predict the error over all counts: that of the noise alone."""
+        return self._ranges.expected(setting, price, rows)
+
+
+def _pairs(ranges: Any) -> tuple[tuple[float, float], ...]:
+    try:
+        return tuple((float(low), float(high)) for low, high in ranges)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidQuery(
+            f'ranges: {shown(ranges)} given; write pairs of edges like [(0, 18)], or "all"'
+        ) from None
