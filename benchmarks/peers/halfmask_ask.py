@@ -10,17 +10,62 @@ from math import inf
 from pathlib import Path
 
 import numpy as np
-from harness import BINS, CAP, EPSILON, ROWS_PER_UNIT, Answer, Task, Tasks, main
+from harness import (
+    BINS,
+    CAP,
+    DELTA,
+    EPSILON,
+    FINE,
+    GROUPS,
+    REPLACE,
+    ROWS_PER_UNIT,
+    STEP,
+    Answer,
+    Task,
+    Tasks,
+    city_counts,
+    main,
+    ranges,
+)
 
 import halfmask as hm
 
 BUDGET = 1_000_000
-MEAN = hm.Mean("salary", 0, CAP)
+BOUNDS = ("salary", 0, CAP)
+MEAN = hm.Mean(*BOUNDS)
+DEPARTMENTS = hm.Keys("dept", [f"dept-{k:02d}" for k in range(GROUPS)])
+QUESTIONS = {
+    "mean": MEAN,
+    "variance": hm.Variance(*BOUNDS),
+    "median": hm.Median(*BOUNDS),
+    "quartiles": hm.Quantile("salary", [0.25, 0.5, 0.75], 0, CAP),
+    "group mean": MEAN,
+}
 EDGES = [-inf, *(CAP * i / BINS for i in range(1, BINS)), inf]  # clipped values' bins
 
 
 def asking(staff: hm.Curator, query: object) -> Callable[[], Answer]:
     return lambda: staff.ask(query, epsilon=EPSILON).value
+
+
+def group_means(staff: hm.Curator) -> Callable[[], Answer]:
+    return lambda: [r.value for r in staff.ask(MEAN, by=DEPARTMENTS, epsilon=EPSILON).values()]
+
+
+def unknown_keys(folder: Path) -> Task:
+    budget = hm.Approximate(BUDGET, 0.1)
+    people = hm.open(folder / "people.parquet", budget=budget)
+
+    def answer() -> Answer:
+        found = people.ask(hm.Count(), by="city", epsilon=EPSILON, delta=DELTA)
+        return city_counts((key.removeprefix("city-"), r.value) for key, r in found.items())
+
+    return Task(answer)
+
+
+def private_ranges(staff: hm.Curator) -> Callable[[], Answer]:
+    edges = [STEP * i for i in range(FINE + 1)]
+    return asking(staff, hm.Ranges("salary", edges, [(edges[a], edges[b]) for a, b in ranges()]))
 
 
 def article_algorithm(folder: Path, trials: int) -> dict[str, object]:
@@ -47,7 +92,7 @@ def tasks(folder: Path) -> Tasks:
 
     def per_unit() -> Task:
         people = staff(unit="employee_id", rows_per_unit=ROWS_PER_UNIT)
-        both = {"n": hm.Count(), "total": hm.Sum("salary", 0, CAP)}
+        both = {"n": hm.Count(), "total": hm.Sum(*BOUNDS)}
 
         def answer() -> Answer:
             found = people.ask(both, epsilon=EPSILON)
@@ -55,14 +100,20 @@ def tasks(folder: Path) -> Tasks:
 
         return Task(answer, relation="add/remove one unit", note="one joint release")
 
-    replace = "replace one row, n public"
+    def asked(name: str, **facts: str) -> Callable[[], Task]:
+        relation = {"relation": REPLACE} if "relation" in facts else {}
+        ask = group_means if name == "group mean" else lambda s: asking(s, QUESTIONS[name])
+        return lambda: Task(ask(staff(**facts)), **relation)
+
     return {
         "count": lambda: Task(asking(staff(), hm.Count())),
-        "sum": lambda: Task(asking(staff(), hm.Sum("salary", 0, CAP))),
-        "mean": lambda: Task(asking(staff(), MEAN)),
+        "sum": lambda: Task(asking(staff(), hm.Sum(*BOUNDS))),
+        **{name: asked(name) for name in QUESTIONS},
+        **{f"{name}, n public": asked(name, relation="replace") for name in QUESTIONS},
         "mean, from an array": array_mean,
-        "mean, n public": lambda: Task(asking(staff(relation="replace"), MEAN), relation=replace),
         "histogram": lambda: Task(asking(staff(), hm.Histogram("salary", EDGES))),
+        "unknown keys": lambda: unknown_keys(folder),
+        "ranges": lambda: Task(private_ranges(staff())),
         "per unit": per_unit,
     }
 

@@ -4,7 +4,7 @@ Standard library only, so that it runs in an environment that holds one library 
 Each peer script defines `tasks(folder)` and hands it to `main`, which understands
 
     script.py list --folder F                                  the names of its tasks
-    script.py measure TASK --folder F --trials N --seconds S   one task, in a process of its own
+    script.py measure TASK... --folder F --trials N --seconds S   tasks, one after the other
     script.py article --folder F --trials N --seconds S        the mean of 100 salaries, six times
     script.py cold --folder F                                  one private mean, then exit
 
@@ -84,13 +84,21 @@ def column(folder: Path) -> array:
     return values
 
 
+def proc(path: str) -> str:
+    """A file of /proc; empty where there is none, or its thread has just ended."""
+    try:
+        return Path("/proc", path).read_text()
+    except OSError:
+        return ""
+
+
 def processes() -> list[int]:
     """This process and its descendants (Spark's engine is one); itself alone outside Linux."""
     found = [os.getpid()]
     for pid in found:
-        tasks = Path(f"/proc/{pid}/task")
-        for thread in tasks.iterdir() if tasks.exists() else ():
-            found += [int(child) for child in (thread / "children").read_text().split()]
+        threads = Path(f"/proc/{pid}/task")
+        for thread in os.listdir(threads) if threads.exists() else ():
+            found += [int(child) for child in proc(f"{pid}/task/{thread}/children").split()]
     return found
 
 
@@ -100,7 +108,7 @@ def peak_megabytes() -> float:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
     peak = 0.0
     for pid in processes():
-        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+        lines = proc(f"{pid}/status").splitlines()
         peak += sum(int(x.split()[1]) for x in lines if x.startswith("VmHWM")) / 1024
     return peak
 
@@ -109,8 +117,8 @@ def processor_seconds() -> float:
     """CPU seconds of all threads of this process and of its descendants."""
     total, tick = time.process_time(), os.sysconf("SC_CLK_TCK")
     for pid in processes()[1:]:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        total += (int(fields[11]) + int(fields[12])) / tick
+        fields = proc(f"{pid}/stat").rpartition(")")[2].split()
+        total += (int(fields[11]) + int(fields[12])) / tick if fields else 0.0
     return total
 
 
@@ -231,7 +239,7 @@ def main(
     """Carry out the command line of a peer script and print its JSON."""
     parser = argparse.ArgumentParser()
     parser.add_argument("what", choices=["measure", "article", "cold", "list"])
-    parser.add_argument("task", nargs="?")
+    parser.add_argument("tasks", nargs="*")
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--trials", type=int, default=200)
     parser.add_argument("--seconds", type=float, default=180)
@@ -242,10 +250,12 @@ def main(
     elif given.what == "list":
         result = list(tasks(given.folder))
     elif given.what == "measure":
-        task = tasks(given.folder)[given.task]()
         truths = json.loads((given.folder / "exact.json").read_text())
-        truth = truths[task.truth or given.task.split(",")[0]]
-        result = measure(task, as_list(truth), given.trials, given.seconds)
+        result = {}
+        for name in given.tasks:
+            task = tasks(given.folder)[name]()
+            truth = as_list(truths[task.truth or name.split(",")[0]])
+            result[name] = measure(task, truth, given.trials, given.seconds)
     else:
         result = {"relation": small_relation, "sets": {}}
         if small_mean is not None:

@@ -11,7 +11,19 @@ from pathlib import Path
 
 import opendp.prelude as dp
 import polars as pl
-from harness import BINS, CAP, EPSILON, ROWS_PER_UNIT, Answer, Task, Tasks, main
+from harness import (
+    BINS,
+    CAP,
+    DELTA,
+    EPSILON,
+    GROUPS,
+    ROWS_PER_UNIT,
+    Answer,
+    Task,
+    Tasks,
+    city_counts,
+    main,
+)
 
 dp.enable_features("contrib")
 
@@ -27,8 +39,8 @@ def binned(column: pl.Expr) -> pl.Expr:
     return column.cut(EDGES, left_closed=True).cast(pl.String)
 
 
-def context(scan: pl.LazyFrame, unit: object) -> dp.Context:
-    loss = dp.loss_of(epsilon=EPSILON)
+def context(scan: pl.LazyFrame, unit: object, delta: float = 0.0) -> dp.Context:
+    loss = dp.loss_of(epsilon=EPSILON, delta=delta) if delta else dp.loss_of(epsilon=EPSILON)
     return dp.Context.compositor(
         data=scan, privacy_unit=unit, privacy_loss=loss, split_evenly_over=1, margins=[MARGIN]
     )
@@ -52,6 +64,18 @@ def histogram(query):
     return there.group_by("bin").agg(n=dp.len(signed=True)).with_keys(keys)
 
 
+def group_means(query):
+    """Centred sum and count of each public department, half of epsilon each."""
+    keys = pl.DataFrame({"dept": [f"dept-{k:02d}" for k in range(GROUPS)]})
+    there = query.filter(pl.col("salary").is_not_null())
+    total = (SALARY - MIDDLE).dp.sum((-MIDDLE, MIDDLE))
+    return there.group_by("dept").agg(total, n=dp.len(signed=True)).with_keys(keys)
+
+
+def unknown_keys(query):
+    return query.group_by("city").agg(n=dp.len())
+
+
 def per_unit(query):
     kept = query.truncate_per_group(ROWS_PER_UNIT)
     return kept.select(SALARY.dp.sum(BOUNDS), n=dp.len(signed=True))
@@ -66,6 +90,15 @@ def ratio(frame: pl.DataFrame) -> Answer:
     return min(max(MIDDLE + total / max(1, size), 0.0), CAP)
 
 
+def ratios(frame: pl.DataFrame) -> Answer:
+    held = (min(max(MIDDLE + t / max(1, n), 0.0), CAP) for _, t, n in frame.sort("dept").rows())
+    return list(held)
+
+
+def by_city(frame: pl.DataFrame) -> Answer:
+    return city_counts((city.removeprefix("city-"), n) for city, n in frame.iter_rows())
+
+
 def in_bin_order(frame: pl.DataFrame) -> Answer:
     labels = pl.DataFrame({"bin": CENTRES}).select(binned(pl.col("bin"))).to_series()
     counts = dict(frame.iter_rows())
@@ -77,12 +110,14 @@ def task(scan: pl.LazyFrame, build: Callable, read: Callable = row, **facts: str
     if build is per_unit:
         unit = dp.unit_of(contributions=1, identifier="employee_id")
 
+    delta = DELTA if build is unknown_keys else 0.0
+
     @cache
     def kept() -> dp.Measurement:
-        return build(context(scan, unit).query()).resolve()
+        return build(context(scan, unit, delta).query()).resolve()
 
     return Task(
-        lambda: read(build(context(scan, unit).query()).release().collect()),
+        lambda: read(build(context(scan, unit, delta).query()).release().collect()),
         lambda: read(kept()(scan).collect()),
         **facts,
     )
@@ -96,6 +131,8 @@ def tasks(folder: Path) -> Tasks:
         "mean": lambda: task(scan, centred, ratio, note="centred by hand, clamped to its bounds"),
         "mean, as documented": lambda: task(scan, documented, note="dp.mean"),
         "histogram": lambda: task(scan, histogram, in_bin_order, note="public bins by with_keys"),
+        "group mean": lambda: task(scan, group_means, ratios, note="centred by hand, clamped"),
+        "unknown keys": lambda: task(scan, unknown_keys, by_city),
         "per unit": lambda: task(
             scan,
             per_unit,

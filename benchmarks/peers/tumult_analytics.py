@@ -7,6 +7,7 @@ each answer. Needs Java.
 
 import os
 import sys
+import tempfile
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -50,6 +51,7 @@ def opened(folder: Path, *, approximate: bool = False) -> Session:
     """On every core; few partitions, which suits a small machine, and no bars of progress."""
     built = SparkSession.builder.config("spark.ui.showConsoleProgress", "false")
     built = built.config("spark.sql.shuffle.partitions", "4").master("local[*]")
+    built = built.config("spark.sql.warehouse.dir", tempfile.gettempdir())
     spark = built.getOrCreate()
     spark.sparkContext.setLogLevel("OFF")
     frame = spark.read.parquet(str(folder / "people.parquet"))
