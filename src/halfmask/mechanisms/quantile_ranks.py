@@ -16,6 +16,9 @@ Int64s = NDArray[np.int64]
 _MOST_BITS: Final = 61
 """log2 of the places of a line, with their multiplicity: sums of them stay in 63 bits."""
 
+PLACE_BITS = 20
+"""log2 of the places of a cell, where it may be cut: a millionth of its rows."""
+
 
 @dataclass(frozen=True)
 class Measure:
@@ -33,9 +36,9 @@ class Measure:
 
     @classmethod
     def of(cls, first: int, last: int, *, cut: bool, octaves: int | None = None) -> "Measure":
-        """Cut cells as finely as 63 bits allow, and at most 2^20 times; or not at all."""
+        """Cut cells as finely as 63 bits allow, up to PLACE_BITS; or not at all."""
         bits = octaves if octaves is not None else (last - first + 1).bit_length()
-        return cls(first, last, 1 << max(0, min(20, _MOST_BITS - bits)) if cut else 1, octaves)
+        return cls(first, last, 1 << max(0, min(PLACE_BITS, _MOST_BITS - bits)) if cut else 1, octaves)
 
     @property
     def start(self) -> int:
