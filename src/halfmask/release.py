@@ -159,7 +159,8 @@ class Release(_Made):
             return (Cell("", value, None, None),)
         if not isinstance(value, tuple):
             return (Cell("", value, *interval),)
-        bins = getattr(self.query, "bins", tuple(map(str, range(len(value)))))
+        named = getattr(self.estimate, "labels", None) or getattr(self.query, "bins", None)
+        bins = named or tuple(map(str, range(len(value))))
         return tuple(
             Cell(name, one, *pair) for name, one, pair in zip(bins, value, interval, strict=True)
         )

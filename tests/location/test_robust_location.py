@@ -109,6 +109,14 @@ def test_a_repeated_request_gets_the_same_release(tmp_path):
     assert one.interval() == two.interval()
 
 
+def test_coordinates_bear_the_names_of_their_columns():
+    table = {"tall": normal(500, 1)[:, 0], "wide": normal(500, 1)[:, 0]}
+    for query in (RobustLocation(0, 9), CoordinateMedian(0, 9, columns=["wide", "tall"])):
+        release = asked(table, query)
+        names = query.columns or ("tall", "wide")
+        assert tuple(cell.bin for cell in release.cells()) == names
+
+
 def test_units_and_filters_are_kept():
     table = {"u": np.repeat(np.arange(2000), 2), "x": np.repeat(normal(2000, 1)[:, 0], 2)}
     table["x"][1::2] = 90.0  # the second row of each unit; one of both is kept
