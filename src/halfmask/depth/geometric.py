@@ -1,5 +1,7 @@
 """The spatial (geometric) median: the point with the least sum of distances to the rows."""
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -19,8 +21,9 @@ def spatial_median(data: ArrayLike) -> Matrix:
     The answer is certified: the unit vectors from it to the rows sum to a length of at most w +
     1e-11 n, where w rows lie at the answer itself, and since the sum of distances is convex it is
     then within a relative 1e-11 n of the least. So ``spatial_depth`` there is at least
-    1 - w/n - 1e-11. Rows on one line have the middle of their median interval. `HalfmaskError`,
-    never a wrong answer, where rounding keeps the certificate out of reach.
+    1 - w/n - 1e-11 (before the answer is rounded to doubles). Rows on one line have the middle of
+    their median interval. `HalfmaskError`, never a wrong answer, where rounding keeps the
+    certificate out of reach.
 
     Source: Vardi & Zhang (2000) for steps that never increase the sum, Newton's in between.
 
@@ -34,7 +37,9 @@ def spatial_median(data: ArrayLike) -> Matrix:
     x = rows - centre
     scale = float(np.median(np.linalg.norm(x, axis=1))) or size(x) or 1.0
     x = x / scale
-    median: Matrix = centre + scale * (_on_a_line(x) if _is_flat(x) else _search(x))
+    at = _on_a_line(x) if _is_flat(x) else _search(x)
+    held = np.flatnonzero((x == at).all(axis=1))
+    median: Matrix = rows[held[0]].copy() if len(held) else centre + scale * at
     return median
 
 
@@ -75,12 +80,7 @@ def _search(x: Matrix) -> Matrix:
         steps = [_weiszfeld(gaps, lengths)]
         if excess > last / 4 and lengths[nearest] > 0:  # slow: look at the curvature too
             steps += _newton(gaps, lengths)
-        sums = [np.linalg.norm(gaps - step, axis=1).sum() for step in steps]
-        # Near the end sums of distances agree to all digits and only the gradient tells.
-        best = min(range(len(steps)), key=lambda i: (sums[i] * (1 - 1e-14 * i), -i))
-        if abs(sums[-1] - sums[0]) <= 1e-12 * sums[0]:
-            best = min(range(len(steps)), key=lambda i: _excess(x, at + steps[i]))
-        at, last = at + steps[best], excess
+        at, last = at + min(steps, key=partial(_change, gaps, lengths)), excess
     raise HalfmaskError("spatial_median: rounding hides the minimum; merge rows that nearly agree")
 
 
@@ -91,6 +91,12 @@ def _excess(x: Matrix, at: Matrix) -> float:
     held = lengths == 0
     pull = (gaps / np.where(held, 1, lengths)[:, None]).sum(axis=0)
     return float(max(0.0, np.linalg.norm(pull) - held.sum())) / len(x)
+
+
+def _change(gaps: Matrix, lengths: Matrix, step: Matrix) -> float:
+    """The change of the sum of distances, term by term, so that it keeps its digits."""
+    sums = np.linalg.norm(gaps - step, axis=1) + lengths
+    return float(((step @ step - 2 * gaps @ step) / np.where(sums == 0, 1, sums)).sum())
 
 
 def _weiszfeld(gaps: Matrix, lengths: Matrix) -> Matrix:
@@ -105,7 +111,7 @@ def _weiszfeld(gaps: Matrix, lengths: Matrix) -> Matrix:
 
 
 def _newton(gaps: Matrix, lengths: Matrix) -> list[Matrix]:
-    """Newton's step and its half; none where the curvature is singular."""
+    """Newton's step and its halves; none where the curvature is singular."""
     weights = 1 / lengths
     units = gaps * weights[:, None]
     curvature = np.diag(np.full(gaps.shape[1], weights.sum())) - (units.T * weights) @ units
@@ -113,4 +119,4 @@ def _newton(gaps: Matrix, lengths: Matrix) -> list[Matrix]:
         step = np.linalg.solve(curvature, units.sum(axis=0))
     except np.linalg.LinAlgError:
         return []
-    return [step, step / 2] if np.isfinite(step).all() else []
+    return [step / 2**i for i in range(12)] if np.isfinite(step).all() else []

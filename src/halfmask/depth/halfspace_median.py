@@ -4,13 +4,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from halfmask.depth.arguments import Matrix, read_data
+from halfmask.depth.medians import deepest
 from halfmask.depth.planar import Lines, lines_through
 from halfmask.depth.tukey import least_side, tukey_depth
 from halfmask.errors import InvalidQuery
 
 __all__ = ["tukey_median"]
 
-NOTHING = 1e-14  # of the area of the data's box: a region below it counts as having none
+NOTHING = 1e-14  # an area below this part of the data's box, whose area is 1/4 to 1, is none
+FINE = 1e-9  # a cut that takes a smaller part of the area is rounding
 CUTS = 400
 
 
@@ -35,14 +37,16 @@ def tukey_median(data: ArrayLike) -> Matrix:
     if rows.shape[1] == 1 or (low == high).any():
         median: Matrix = np.median(rows, axis=0)
         return median
-    span = high - low
-    x = (rows - low) / span
-    return _deepest(x, rows) if len(rows) < 4 else _bisect(x, rows, low, span)
+    exponents = np.frexp(high - low)[1]  # powers of two: no tie is lost, and the box is near 1
+    x = np.ldexp(rows, -exponents)
+    centre: Matrix = np.ldexp(_deepest(x) if len(x) < 4 else _bisect(x), exponents)
+    return centre
 
 
-def _bisect(x: Matrix, rows: Matrix, low: Matrix, span: Matrix) -> Matrix:
-    region = np.array([[0.0, 0], [1, 0], [1, 1], [0, 1]])
-    shallow, deep = 0, (len(x) + 2) // 2
+def _bisect(x: Matrix) -> Matrix:
+    (left, bottom), (right, top) = x.min(axis=0), x.max(axis=0)
+    region = np.array([[left, bottom], [right, bottom], [right, top], [left, top]])
+    shallow, deep = 0, len(x) + 1
     while deep - shallow > 1:
         k = (shallow + deep) // 2
         found = _region(x, region, k)
@@ -51,63 +55,74 @@ def _bisect(x: Matrix, rows: Matrix, low: Matrix, span: Matrix) -> Matrix:
         else:
             shallow, region = k, found
     # A row deeper than all regions with an inside lies in the deepest of them, or at its edge.
-    slack = 1e-9
+    slack = FINE * np.ptp(x, axis=0)
     inside = ((x >= region.min(axis=0) - slack) & (x <= region.max(axis=0) + slack)).all(axis=1)
-    if inside.any():
-        depths = tukey_depth(rows[inside], rows)
-        if depths.max() > shallow:
-            best: Matrix = rows[inside][depths == depths.max()].mean(axis=0)
-            return best
-    if shallow == 0:
-        return _deepest(rows, rows)
-    centre: Matrix = low + span * _centroid(region)
-    return centre
+    if inside.any() and tukey_depth(x[inside], x).max() > shallow:
+        return _deepest(x[inside], x)
+    if not shallow:
+        return _deepest(x)
+    centres = np.array([_centroid(_trim(x, region, shallow)), _centroid(region)])
+    depths = tukey_depth(centres, x)
+    # A region without inside cannot be cut to its shape; the point that was found in it stays.
+    return np.asarray(centres[0 if depths[0] >= shallow else 1])
 
 
-def _deepest(x: Matrix, rows: Matrix) -> Matrix:
-    depths = tukey_depth(x, x)
-    best: Matrix = rows[depths == depths.max()].mean(axis=0)
-    return best
+def _deepest(points: Matrix, x: Matrix | None = None) -> Matrix:
+    return deepest(points, tukey_depth(points, points if x is None else x))
 
 
 def _region(x: Matrix, region: Matrix, k: int) -> Matrix | None:
-    """Cut `region`, which holds all points of depth k, down to them; None if no area is left."""
-    corners: list[Matrix] = []
+    """Cut `region`, which holds all of depth k, until its centroid is; None if no area is left."""
     for _ in range(CUTS):
         if _area(region) <= NOTHING:
             return None
         centre = _centroid(region)
         lines = next(lines_through(centre[None], x))
         if least_side(lines)[0] + lines.at >= k:
-            break
-        region = _cut(region, x, _normal(lines, x - centre), k)
-    else:
-        return None
-    for _ in range(CUTS):  # then the corners that are too shallow, until none moves
+            return region
+        for normal in _normals(lines, x, centre):
+            region = _cut(region, x, normal, k)
+    return None
+
+
+def _trim(x: Matrix, region: Matrix, k: int) -> Matrix:
+    """Cut off corners less deep than k until no cut takes area: what is left is the region of k."""
+    corners: list[Matrix] = []
+    for _ in range(CUTS):
         fresh = [c for c in region if not any(np.array_equal(c, old) for old in corners)]
         if not fresh:
             break
-        corner = fresh[0]
-        corners.append(corner)
+        corners.append(fresh[0])
+        # A little inwards: at the corner itself rounding would show its own two edges as too far.
+        corner = fresh[0] + FINE * (_centroid(region) - fresh[0])
         lines = next(lines_through(corner[None], x))
         if least_side(lines)[0] + lines.at < k:
-            smaller = _cut(region, x, _normal(lines, x - corner), k)
-            region = smaller if _area(smaller) > NOTHING else region
+            for normal in reversed(_normals(lines, x, corner)):
+                smaller = _cut(region, x, normal, k)
+                if NOTHING < _area(smaller) < (1 - FINE) * _area(region):
+                    region = smaller
+                    break
     return region
 
 
-def _normal(lines: Lines, gaps: Matrix) -> Matrix:
-    """The inner normal of the halfplane that holds the fewest rows."""
-    least = least_side(lines)[1]
+def _normals(lines: Lines, x: Matrix, at: Matrix) -> list[Matrix]:
+    """Inner normals of the emptiest halfplane, and of that through the two rows where it ends.
+
+    Any normal makes a true cut; the first one certainly takes the point off, the second is that of
+    the deepest region's own edge.
+    """
     count = len(lines.ahead)
-    k = least % count
-    unit = gaps[lines.towards] / np.linalg.norm(gaps[lines.towards], axis=1)[:, None]
+    k, lower = least_side(lines)[1] % count, least_side(lines)[1] >= count
+    rows = x[lines.towards]
+    unit = (rows - at) / np.linalg.norm(rows - at, axis=1)[:, None]
     upper = (unit[:, 1] > 0) | ((unit[:, 1] == 0) & (unit[:, 0] > 0))
     unit = np.where(upper[:, None], unit, -unit)
     before = unit[k - 1] if k else -unit[-1]
     edge = before + unit[k] if count > 1 else np.array([unit[0, 1], -unit[0, 0]])
-    normal: Matrix = np.array([-edge[1], edge[0]])
-    return normal if least < count else -normal
+    normal = np.array([-edge[1], edge[0]]) * (-1 if lower else 1)
+    along = rows[k] - rows[k - 1]
+    other = np.array([-along[1], along[0]])
+    return [normal, other if other @ normal >= 0 else -other]
 
 
 def _cut(region: Matrix, x: Matrix, normal: Matrix, k: int) -> Matrix:

@@ -32,7 +32,7 @@ def mahalanobis_depth(points: ArrayLike, data: ArrayLike) -> NDArray[np.float64]
     for part in parts:  # squares are never formed: a spread keeps all its digits
         below = (rows[part] - centre) - mean
         triangle = np.asarray(np.linalg.qr(np.concatenate([triangle, below]), mode="r"))
-    squares = _squares((at - centre) - mean, triangle) * (len(rows) - 1)
+    squares = _squares((at - centre) - mean, triangle) * max(1, len(rows) - 1)
     depth: Matrix = 1 / (1 + squares)
     return depth
 

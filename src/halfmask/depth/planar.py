@@ -5,8 +5,8 @@ cross products of integers, to which all coordinates are scaled exactly. So ties
 collinear rows and lattices are counted as they are.
 """
 
-from collections.abc import Iterator
-from functools import cmp_to_key
+from collections.abc import Callable, Iterator
+from functools import cache, cmp_to_key, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +19,7 @@ __all__ = ["Lines", "lines_through"]
 UNSURE = 2.0**-48  # twice the error of a pseudo-angle, with room: it has four roundings of 2^-53
 NARROW = 30  # bits; cross products of differences of such integers fit in 64
 Integers = NDArray[Any]  # int64, or Python integers where those are too wide
+Exact = Callable[[], tuple[Integers, Integers]]
 
 
 class Lines(NamedTuple):
@@ -40,18 +41,22 @@ def lines_through(points: Matrix, data: Matrix) -> Iterator[Lines]:
     # Powers of two, one per column, change no count and keep a stretched axis from blurring angles
     # (numbers below 2^-1000 of a column's span may be lost).
     scaled = np.ldexp(everything, -np.frexp(np.ptp(everything, axis=0))[1])
-    exact = _integers(scaled)
+    exact = cache(lambda: _integers(scaled))  # few data need it
     m = len(points)
     for j in range(m):
-        yield _Sweep(scaled[m:], scaled[j], exact[m:], exact[j]).lines()
+        yield _Sweep(scaled[m:], scaled[j], partial(_parted, exact, m, j)).lines()
+
+
+def _parted(exact: Callable[[], Integers], m: int, j: int) -> tuple[Integers, Integers]:
+    return exact()[m:], exact()[j]
 
 
 class _Sweep:
-    def __init__(self, data: Matrix, point: Matrix, rows: Integers, at: Integers) -> None:
+    def __init__(self, data: Matrix, point: Matrix, exact: Exact) -> None:
         gaps = data - point
         away = np.flatnonzero(gaps.any(axis=1))  # a difference of doubles is 0 only of equal ones
         gaps = gaps[away]
-        self.n, self.rows, self.at = len(data), rows, at
+        self.n, self.exact = len(data), exact
         ahead = (gaps[:, 1] > 0) | ((gaps[:, 1] == 0) & (gaps[:, 0] > 0))
         lengths = np.abs(gaps).sum(axis=1)
         keys = np.where(ahead, -gaps[:, 0], gaps[:, 0]) / lengths  # rises with the line's angle
@@ -72,6 +77,8 @@ class _Sweep:
         unsure = np.diff(self.keys) <= UNSURE
         same = np.zeros(len(unsure), dtype=bool)
         i = np.flatnonzero(unsure)
+        if not len(i):
+            return same
         same[i] = self._crosses(i) == 0
         if not same[i].all():
             for start, stop in _runs(unsure):
@@ -81,7 +88,8 @@ class _Sweep:
         return same
 
     def _sort(self, start: int, stop: int) -> None:
-        gaps = self.rows[self.away[start:stop]].astype(object) - self.at.astype(object)
+        rows, at = self.exact()
+        gaps = rows[self.away[start:stop]].astype(object) - at.astype(object)
         gaps[~self.ahead[start:stop]] *= -1
         order = sorted(
             range(stop - start),
@@ -91,7 +99,8 @@ class _Sweep:
         self.ahead[start:stop] = self.ahead[start:stop][order]
 
     def _crosses(self, i: NDArray[np.intp]) -> Integers:
-        u, v = self.rows[self.away[i]] - self.at, self.rows[self.away[i + 1]] - self.at
+        rows, at = self.exact()
+        u, v = rows[self.away[i]] - at, rows[self.away[i + 1]] - at
         crosses: Integers = u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]
         return crosses
 

@@ -41,7 +41,7 @@ def spatial_depth(
     """
     at, rows = read_both(points, data)
     sums = unit_sums(at, rows, read_dtype(dtype))
-    depth: Matrix = 1 - np.linalg.norm(sums, axis=1) / len(rows)
+    depth: Matrix = np.maximum(0, 1 - np.linalg.norm(sums, axis=1) / len(rows))
     return depth
 
 
