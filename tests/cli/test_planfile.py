@@ -73,6 +73,49 @@ def test_a_plan_maps_one_to_one_onto_public_objects():
     assert second.rows == 7
 
 
+ASKED = """\
+[table]
+source = "staff.csv"
+rows = 90
+[budget]
+epsilon = 9
+delta = 1e-6
+[[release]]
+name = "found"
+query = "count"
+by = { column = "city" }
+epsilon = 1
+delta = 1e-7
+[[release]]
+name = "others"
+query = "choose"
+candidates = { young = "age < 30", old = "age >= 65" }
+of = { query = "sum", column = "spend", lower = 0, upper = 100 }
+by = { column = "dept", keys = ["ops"], other = true }
+epsilon = 1
+[[release]]
+name = "top"
+query = "top_k"
+column = "city"
+k = 2
+keys = ["Oslo", "Lund", "Bergen"]
+counts = true
+epsilon = 1
+"""
+
+
+def test_found_keys_all_other_keys_and_choices_have_their_tables():
+    found, others, top = read_plan(Document(Path("p.toml"), ASKED)).asks
+    assert found.by == "city"
+    assert found.rows == 90
+    assert others.by == hm.Keys("dept", ["ops"], other=True)
+    assert others.rows == 45
+    assert others.query == hm.Choose(
+        {"young": "age < 30", "old": "age >= 65"}, of=hm.Sum("spend", 0, 100)
+    )
+    assert top.query == hm.TopK("city", 2, ["Oslo", "Lund", "Bergen"], counts=True)
+
+
 def test_a_plan_is_frozen():
     plan = read_plan(Document(Path("p.toml"), TEXT))
     with pytest.raises(FrozenInstanceError):

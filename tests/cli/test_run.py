@@ -107,6 +107,7 @@ def test_every_query_of_the_library_can_be_named_in_a_plan(folder):
         "lower": "0",
         "upper": "100_000",
         "edges": "[0, 50_000, inf]",
+        "columns": "{ salary = [0, 100_000] }",
         "cells": "[0, 50_000, inf]",
         "matrix": "[[1, 0.5], [1, 1]]",
         "ranges": "[[0, inf], [50_000, inf]]",
@@ -126,6 +127,21 @@ def test_every_query_of_the_library_can_be_named_in_a_plan(folder):
     head = '[table]\nsource = "staff.csv"\n[budget]\nepsilon = 100\n'
     result = folder.plan(head + "\n".join(releases), "run")
     assert (result.code, result.err) == (0, "")
+
+
+def test_keys_found_in_the_rows_are_run_and_not_enumerated(folder):
+    plan = (
+        '[table]\nsource = "staff.csv"\nrows = 40\n[budget]\nepsilon = 9\ndelta = 1e-6\n'
+        '[[release]]\nname = "n"\nquery = "count"\nby = { column = "dept" }\n'
+        "epsilon = 0.1\ndelta = 1e-9\n"
+    )
+    result = folder.plan(plan, "run")
+    assert (result.code, result.err) == (0, "")
+    assert "no key" in result.out  # a handful of rows: none passes a threshold of this price
+    assert "(keys found in the rows)" in folder.plan(plan, "check").out
+    refused = folder.plan(plan, "verify")
+    assert refused.code == 1
+    assert "cannot be enumerated here" in refused.err
 
 
 def test_a_plan_can_name_every_public_query():
