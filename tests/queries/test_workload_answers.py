@@ -69,7 +69,7 @@ def test_at_a_large_price_the_answers_are_the_plain_ones(name):
 @ALL
 @pytest.mark.parametrize("price", PRICES, ids=str)
 def test_intervals_cover_and_the_error_is_as_expected(name, price):
-    """Each query alone; false alarm 1e-6 over all of them; the error within a tenth."""
+    """Each query alone; false alarm 1e-6 over all of them; the error is as predicted."""
     times, truth = 250, plain(name, data())
     made, setting = estimates(name, price, times)
     values = np.array([e.value for e in made])
@@ -79,7 +79,7 @@ def test_intervals_cover_and_the_error_is_as_expected(name, price):
     assert held.min() >= stats.binom.ppf(1e-6 / len(truth), times, 0.9)
     rmse = math.sqrt(np.mean((values - truth) ** 2))
     expected = QUESTIONS[name].expected(setting, price, 500)
-    assert 0.85 <= rmse / expected.rmse <= 1.15
+    assert 0.7 <= rmse / expected.rmse <= 1.4  # 5 deviations of 250 heavy-tailed trials
     assert math.isclose(expected.rmse, math.sqrt(np.mean(np.square(made[0].deviations))))
 
 

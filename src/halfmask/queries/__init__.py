@@ -8,6 +8,7 @@ quantile     quantiles and the median: their plan, grid and choice beside it
 top          the most common values, and how often they occur
 above        which of many counts or sums reach a threshold
 choose       the choice of one candidate by the user's own score
+covariance   covariance and correlation matrices; their body and reading beside it
 workload     many linear queries over public cells, answered through one strategy
 moments      two-sided sums: the body that count, sum, mean and variance of a column share
 found        keys that the rows hold: counted above a threshold, or kept
@@ -24,6 +25,7 @@ from halfmask.queries.above import AboveThreshold
 from halfmask.queries.choose import Choose
 from halfmask.queries.choosing import Chosen, selection_for
 from halfmask.queries.count import Count, CountDistinct
+from halfmask.queries.covariance import Correlation, Covariance
 from halfmask.queries.estimate import Estimate
 from halfmask.queries.found import CountedKeys, FoundCount, KeptKeys, groups_of
 from halfmask.queries.grid import Bounds, written
@@ -46,9 +48,11 @@ __all__ = [
     "Bounds",
     "Choose",
     "Chosen",
+    "Correlation",
     "Count",
     "CountDistinct",
     "CountedKeys",
+    "Covariance",
     "Estimate",
     "Expected",
     "FoundCount",

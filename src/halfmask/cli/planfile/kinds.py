@@ -14,6 +14,8 @@ from halfmask.cli.planfile.section import (
     LIST,
     NUMBER,
     NUMBERS,
+    PLACE,
+    TABLE,
     TEXT,
     TEXTS,
     WHOLE,
@@ -21,12 +23,21 @@ from halfmask.cli.planfile.section import (
     Section,
 )
 from halfmask.plan import Bins, Keys
-from halfmask.procedures import Mean, Procedure
+from halfmask.procedures import (
+    BoxMedian,
+    CoordinateMedian,
+    Location,
+    Mean,
+    Procedure,
+    RobustLocation,
+)
 from halfmask.queries import (
     AboveThreshold,
     Choose,
+    Correlation,
     Count,
     CountDistinct,
+    Covariance,
     Histogram,
     LinearQueries,
     MostCommon,
@@ -67,6 +78,12 @@ QUERIES: Mapping[str, type[Any]] = {
         LinearQueries,
         Ranges,
         Prefixes,
+        Covariance,
+        Correlation,
+        BoxMedian,
+        CoordinateMedian,
+        RobustLocation,
+        Location,
     )
 }
 
@@ -76,9 +93,15 @@ _FORMS: Mapping[Any, Form[Any]] = {
     int: WHOLE,
     tuple[float, ...]: NUMBERS,
     Bins | Keys: NUMBERS,
+    Mapping[str, tuple[float, float]]: TABLE,
     tuple[tuple[float, ...], ...]: LIST,
     tuple[tuple[float, float], ...] | Literal["all"]: LIST,
     bool: FLAG,
+    float | tuple[float, ...]: PLACE,
+    tuple[str, ...] | None: LIST,
+    tuple[float, float, float] | None: NUMBERS,
+    float | None: NUMBER,
+    int | None: WHOLE,
     tuple[Scalar, ...] | None: LIST,
     Mapping[Any, str]: TEXTS,
 }
