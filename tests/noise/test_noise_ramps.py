@@ -16,7 +16,7 @@ CASES = {
     "flat beside steep": ([5, 90, 30], [7, 1, 2], [3, 0, 1], [0, 1, 4], Fraction(1, 5)),
     "huge rate": ([2**40, 3], [1, 10], [0, 0], [1, 2], Fraction(5, 2)),
     "no rate": ([4, 6], [3, 1], [5, 0], [1, 2], Fraction(0)),
-    "fine": ([2**20], [1], [0], [1], Fraction(1, 2**17)),
+    "fine": ([2**14], [1], [0], [1], Fraction(1, 2**11)),
 }
 
 
@@ -28,7 +28,7 @@ def masses(lengths, counts, gaps, rises, rate):
     """The law over (i, p), for p up to where nothing is left."""
     law = {}
     for i, length in enumerate(lengths):
-        for p in range(min(length, 2**20)):
+        for p in range(min(length, 2**14)):
             x = float(rate * (gaps[i] + p * rises[i]))
             if x > 60:
                 break
