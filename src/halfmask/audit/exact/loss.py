@@ -8,8 +8,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from halfmask.errors import InvalidQuery
 from halfmask.audit.exact.steps import step_laws
+from halfmask.errors import InvalidQuery
 from halfmask.mechanisms import Additive, Selection, Staircase
 
 __all__ = ["Loss", "exact_loss"]
