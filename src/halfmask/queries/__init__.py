@@ -9,6 +9,7 @@ top          the most common values, and how often they occur
 above        which of many counts or sums reach a threshold
 choose       the choice of one candidate by the user's own score
 covariance   covariance and correlation matrices; their body and reading beside it
+consistency  released counts made to agree: trees, running counts, none below 0
 workload     many linear queries over public cells, answered through one strategy
 moments      two-sided sums: the body that count, sum, mean and variance of a column share
 found        keys that the rows hold: counted above a threshold, or kept
@@ -24,11 +25,12 @@ tails        the tail of a sum of noises, for those intervals
 from halfmask.queries.above import AboveThreshold
 from halfmask.queries.choose import Choose
 from halfmask.queries.choosing import Chosen, selection_for
+from halfmask.queries.consistency import agreeing, nonnegative_agreeing, rising
 from halfmask.queries.count import Count, CountDistinct
 from halfmask.queries.covariance import Correlation, Covariance
 from halfmask.queries.estimate import Estimate
 from halfmask.queries.found import CountedKeys, FoundCount, KeptKeys, groups_of
-from halfmask.queries.grid import Bounds, written
+from halfmask.queries.grid import Range, written
 from halfmask.queries.histogram import Histogram
 from halfmask.queries.measurement import Measurement, Record, Scalar
 from halfmask.queries.moments import Moments, MomentSums, term
@@ -45,7 +47,6 @@ from halfmask.queries.workload import LinearQueries, Prefixes, Ranges
 
 __all__ = [
     "AboveThreshold",
-    "Bounds",
     "Choose",
     "Chosen",
     "Correlation",
@@ -71,6 +72,7 @@ __all__ = [
     "Prepared",
     "Quantile",
     "Query",
+    "Range",
     "Ranges",
     "Ratio",
     "Reach",
@@ -83,9 +85,12 @@ __all__ = [
     "Term",
     "TopK",
     "Variance",
+    "agreeing",
     "groups_of",
     "mechanism_for",
+    "nonnegative_agreeing",
     "price_of",
+    "rising",
     "selection_for",
     "term",
     "written",
