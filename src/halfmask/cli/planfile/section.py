@@ -14,6 +14,7 @@ __all__ = [
     "LIST",
     "NUMBER",
     "NUMBERS",
+    "PLACE",
     "PLACEHOLDER",
     "TABLE",
     "TABLES",
@@ -55,6 +56,11 @@ FLAG: Form[bool] = Form("true or false", "true", lambda v: isinstance(v, bool))
 LIST: Form[list[Any]] = Form("a list", '["ops", "r&d"]', lambda v: isinstance(v, list))
 NUMBERS: Form[list[float]] = Form(
     "a list of numbers", "[0, 10, 20]", lambda v: isinstance(v, list) and all(map(_number, v))
+)
+PLACE: Form[Any] = Form(
+    "a number, or a list of one for each column",
+    "100",
+    lambda v: _number(v) or (isinstance(v, list) and all(map(_number, v))),
 )
 TABLE: Form[dict[str, Any]] = Form("a table", "{ key = value }", lambda v: isinstance(v, dict))
 TEXTS: Form[dict[str, str]] = Form(
