@@ -21,7 +21,7 @@ from halfmask.noise import seeded_words
 from halfmask.plan import Everything, Filters, Keys
 from halfmask.privacy import GDP, ZCDP, PrivacyUnit, Pure, Relation
 from halfmask.procedures import Procedure
-from halfmask.queries import Bounds, Moments, Setting
+from halfmask.queries import Moments, Range, Setting
 from halfmask.sources import open_source
 
 LOW, HIGH = -20.0, 100.0
@@ -61,10 +61,10 @@ BODIES = {
     "sum": hm.Sum("x", LOW, HIGH),
     "sum of one sign": hm.Sum("x", 3.0, HIGH),
     "histogram": hm.Histogram("x", EDGES),
-    "two-sided sums": Moments("x", Bounds(LOW, HIGH)),
-    "two-sided sums and missing rows": Moments("x", Bounds(LOW, HIGH), missing=True),
-    "sums of degree 2": Moments("x", Bounds(LOW, HIGH), degree=2),
-    "sums of degree 2 and missing rows": Moments("x", Bounds(LOW, HIGH), degree=2, missing=True),
+    "two-sided sums": Moments("x", Range(LOW, HIGH)),
+    "two-sided sums and missing rows": Moments("x", Range(LOW, HIGH), missing=True),
+    "sums of degree 2": Moments("x", Range(LOW, HIGH), degree=2),
+    "sums of degree 2 and missing rows": Moments("x", Range(LOW, HIGH), degree=2, missing=True),
 }
 
 

@@ -38,7 +38,8 @@ class Measure:
     def of(cls, first: int, last: int, *, cut: bool, octaves: int | None = None) -> "Measure":
         """Cut cells as finely as 63 bits allow, up to PLACE_BITS; or not at all."""
         bits = octaves if octaves is not None else (last - first + 1).bit_length()
-        return cls(first, last, 1 << max(0, min(PLACE_BITS, _MOST_BITS - bits)) if cut else 1, octaves)
+        places = 1 << max(0, min(PLACE_BITS, _MOST_BITS - bits)) if cut else 1
+        return cls(first, last, places, octaves)
 
     @property
     def start(self) -> int:

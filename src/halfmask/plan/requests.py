@@ -35,9 +35,10 @@ class GridCounts:
 
     The answer, for each group in the product order of `groups`: (cells, weights), two equally long
     int64 arrays of cells in rising order (as in `OnGrid`, less the origin) and positive weights.
-    Times count as microseconds since 1970. Rows whose value is missing are dropped. Each row weighs `weight`; with `unit`, the weights of
-    one unit are scaled down so that they sum to at most `unit.norm` in each public group that it
-    keeps (`unit.groups` of them), or over all groups where that is None, rounded towards zero.
+    Times count as microseconds since 1970. Rows whose value is missing are dropped. Each row weighs
+    `weight`; with `unit`, the weights of one unit are scaled down so that they sum to at most
+    `unit.norm` in each public group that it keeps (`unit.groups` of them), or over all groups where
+    that is None, rounded towards zero.
 
     >>> GridCounts(OnGrid("pay", 0, 1000, 0)).weight
     1

@@ -11,13 +11,13 @@ from halfmask.procedures.centring import DIVISIONS, LOOK, SHARES, Centring, Vari
 from halfmask.procedures.procedure import Measure
 from halfmask.procedures.public_count import OfPublicCount
 from halfmask.queries import (
-    Bounds,
     CountDistinct,
     Expected,
     Moments,
     MomentSums,
     Output,
     Prepared,
+    Range,
     Ratio,
     Setting,
     mechanism_for,
@@ -46,7 +46,7 @@ class Mean:
     upper: float
 
     def __post_init__(self) -> None:
-        Bounds(self.lower, self.upper)
+        Range(self.lower, self.upper)
 
     def __repr__(self) -> str:
         return f"Mean({self.column!r}, {self.lower!r}, {self.upper!r})"
@@ -63,7 +63,7 @@ class Mean:
 
     def body(self) -> Moments:
         """The two-sided sums that this is read off."""
-        return Moments(self.column, Bounds(self.lower, self.upper))
+        return Moments(self.column, Range(self.lower, self.upper))
 
     def read(self, sums: MomentSums) -> Ratio:
         """Read the answer off the noisy sums."""

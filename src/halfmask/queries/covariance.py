@@ -12,7 +12,7 @@ from halfmask.plan import Points
 from halfmask.privacy import Approximate, Cost, Pure
 from halfmask.queries.covariance_body import CELLS, Body, body_of
 from halfmask.queries.covariance_read import Correlations, Covariances
-from halfmask.queries.grid import Bounds, lay_grid, to_float
+from halfmask.queries.grid import Range, lay_grid, to_float
 from halfmask.queries.measurement import Record
 from halfmask.queries.prepared import Expected
 from halfmask.queries.pricing import mechanism_for
@@ -106,7 +106,7 @@ class Covariance:
                 raise InvalidQuery(
                     f"columns: {name!r} needs its lower and upper bound, such as (0, 100)"
                 )
-            Bounds(*pair)
+            Range(*pair)
         object.__setattr__(self, "columns", {name: tuple(p) for name, p in self.columns.items()})
 
     @property
@@ -176,7 +176,7 @@ class Correlation:
 def _products(
     columns: Mapping[str, tuple[float, float]], setting: Setting, price: Cost, form: type[E]
 ) -> Products[E]:
-    laid = [lay_grid(name, Bounds(*pair), Fraction(CELLS)) for name, pair in columns.items()]
+    laid = [lay_grid(name, Range(*pair), Fraction(CELLS)) for name, pair in columns.items()]
     grids = tuple(type(g)(g.column, g.lower, g.upper, g.log2_step, origin=g.lower) for g in laid)
     points = Points(grids, setting.where, setting.unit.column, setting.unit.rows)
     kinds = {Pure: (False,), Approximate: (False, True)}.get(type(price), (True,))

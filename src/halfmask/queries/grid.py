@@ -7,7 +7,7 @@ from fractions import Fraction
 from halfmask.errors import InvalidQuery, shown
 from halfmask.plan import OnGrid
 
-__all__ = ["Bounds", "cells_against_noise", "lay_grid", "to_float", "written"]
+__all__ = ["Range", "cells_against_noise", "lay_grid", "to_float", "written"]
 
 
 LARGEST = Fraction(1e290)
@@ -15,10 +15,10 @@ LARGEST = Fraction(1e290)
 
 
 @dataclass(frozen=True)
-class Bounds:
+class Range:
     """Two finite public bounds, lower below upper.
 
-    >>> Bounds(0, 100).width
+    >>> Range(0, 100).width
     Fraction(100, 1)
     """
 
@@ -66,7 +66,7 @@ def cells_against_noise(strength: float, rows: int, degree: int = 1) -> Fraction
     return Fraction(min(max(cells, bottom), top))
 
 
-def lay_grid(column: str, bounds: Bounds, cells: Fraction) -> OnGrid:
+def lay_grid(column: str, bounds: Range, cells: Fraction) -> OnGrid:
     """Lay the finest power-of-two grid with at most twice `cells` cells; bounds snap inwards."""
     log2_step = _floor_log2(bounds.width / cells)
     reach = max(abs(bounds.lower), abs(bounds.upper))

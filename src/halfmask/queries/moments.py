@@ -12,7 +12,7 @@ from typing import ClassVar
 from halfmask.mechanisms import Additive, DiscreteLaplace
 from halfmask.plan import Features, OnGrid, Tally
 from halfmask.privacy import Cost, Relation
-from halfmask.queries.grid import Bounds, cells_against_noise, lay_grid, to_float
+from halfmask.queries.grid import Range, cells_against_noise, lay_grid, to_float
 from halfmask.queries.prepared import Output, Prepared
 from halfmask.queries.pricing import mechanism_for, strength
 from halfmask.queries.ratio import Linear, Ratio, Term
@@ -33,7 +33,7 @@ class Moments:
     """
 
     column: str
-    bounds: Bounds
+    bounds: Range
     degree: int = 1
     missing: bool = False
 
@@ -77,7 +77,7 @@ class Moments:
             unit=setting.bound(one),
         )
         step = Fraction(2) ** grid.log2_step
-        snapped = Bounds(grid.lower * step, grid.upper * step)
+        snapped = Range(grid.lower * step, grid.upper * step)
         output = Output(
             mechanism,
             lambda noisy: MomentSums(noisy, mechanism, snapped, self.degree, one, rotated),
@@ -115,7 +115,7 @@ class MomentSums:
 
     noisy: tuple[int, ...]
     mechanism: Additive
-    bounds: Bounds
+    bounds: Range
     degree: int
     one: int
     rotated: bool = False

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from halfmask.errors import InvalidQuery, shown
 from halfmask.plan import GridCounts
 from halfmask.privacy import Cost, Relation, exact
-from halfmask.queries.grid import Bounds, written
+from halfmask.queries.grid import Range, written
 from halfmask.queries.prepared import Expected
 from halfmask.queries.quantile_chosen import Quantiles
 from halfmask.queries.quantile_grid import Bound, QuantileGrid, micros
@@ -227,6 +227,6 @@ def check_bounds(lower: Bound, upper: Bound) -> None:
     if lower is None:
         return
     if isinstance(lower, int | float) or isinstance(upper, int | float):
-        Bounds(lower, upper)
+        Range(lower, upper)
     elif not micros(lower) < micros(upper):
         raise InvalidQuery(f"bounds: lower {shown(lower)} is not before upper {shown(upper)}")

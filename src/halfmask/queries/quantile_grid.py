@@ -8,7 +8,7 @@ from math import ceil, floor
 from halfmask.errors import InvalidQuery
 from halfmask.mechanisms import Measure
 from halfmask.plan import Kind, OnGrid, instant
-from halfmask.queries.grid import Bounds, lay_grid, to_float
+from halfmask.queries.grid import Range, lay_grid, to_float
 
 __all__ = ["Answer", "Bound", "QuantileGrid", "micros"]
 
@@ -66,7 +66,7 @@ class QuantileGrid:
         if lower is None:
             bits, step = (_WHOLE_BITS, 0) if kind == "integer" else (_REAL_BITS, _REAL_STEP)
             return cls(OnGrid(column, -(2**bits), 2**bits, step), kind, bits)
-        bounds = Bounds(lower, upper)
+        bounds = Range(lower, upper)
         low, high = ceil(bounds.lower), floor(bounds.upper)
         if kind == "integer" and low < high and max(abs(low), abs(high)) <= 2**53:
             return cls(OnGrid(column, low, high, 0), kind)

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from halfmask.errors import InvalidQuery, shown
-from halfmask.queries.grid import Bounds, to_float
+from halfmask.queries.grid import Range, to_float
 from halfmask.queries.prepared import Expected
 from halfmask.queries.tails import noise_half_width, within_noise
 
@@ -50,7 +50,7 @@ class Ratio:
     """
 
     terms: tuple[Term, ...]
-    bounds: Bounds
+    bounds: Range
 
     post_processing: ClassVar[tuple[str, ...]] = ("ratio of noisy sums, held inside the bounds",)
 

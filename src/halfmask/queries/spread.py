@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import product
 from typing import ClassVar
 
-from halfmask.queries.grid import Bounds, to_float
+from halfmask.queries.grid import Range, to_float
 from halfmask.queries.prepared import Expected
 from halfmask.queries.ratio import Term, checked
 from halfmask.queries.tails import noise_half_width
@@ -22,7 +22,7 @@ class Spread:
     """
 
     terms: tuple[Term, ...]
-    bounds: Bounds
+    bounds: Range
     root: bool = False
 
     post_processing: ClassVar[tuple[str, ...]] = ("read off noisy sums, held inside the bounds",)

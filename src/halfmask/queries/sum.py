@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from halfmask.plan import OnGrid, Tally
 from halfmask.privacy import Cost
-from halfmask.queries.grid import Bounds, cells_against_noise, lay_grid, written
+from halfmask.queries.grid import Range, cells_against_noise, lay_grid, written
 from halfmask.queries.moments import Moments, MomentSums
 from halfmask.queries.prepared import Expected, Output, Prepared
 from halfmask.queries.pricing import mechanism_for, strength
@@ -34,7 +34,7 @@ class Sum:
     upper: float
 
     def __post_init__(self) -> None:
-        Bounds(self.lower, self.upper)
+        Range(self.lower, self.upper)
 
     def __repr__(self) -> str:
         return f"Sum({self.column!r}, {self.lower!r}, {self.upper!r})"
@@ -51,7 +51,7 @@ class Sum:
 
     def body(self) -> Moments:
         """The two-sided sums that this is read off when other moments are asked with it."""
-        return Moments(self.column, Bounds(self.lower, self.upper))
+        return Moments(self.column, Range(self.lower, self.upper))
 
     def read(self, sums: MomentSums) -> Linear:
         """Read the answer off the noisy sums."""
@@ -63,7 +63,7 @@ class Sum:
 
     def _lay(self, setting: Setting, price: Cost) -> tuple[OnGrid, Reach, Fraction]:
         cells = cells_against_noise(strength(price), setting.rows)
-        grid = lay_grid(self.column, Bounds(self.lower, self.upper), cells)
+        grid = lay_grid(self.column, Range(self.lower, self.upper), cells)
         farther = max(abs(grid.lower), abs(grid.upper))
         one_sided = max(grid.upper, 0) - min(grid.lower, 0)
         # A unit of many rows may reach the norm on both sides of zero, whatever the bounds.

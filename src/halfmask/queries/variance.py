@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from halfmask.privacy import Cost
-from halfmask.queries.grid import Bounds, written
+from halfmask.queries.grid import Range, written
 from halfmask.queries.moments import Moments, MomentSums
 from halfmask.queries.prepared import Expected, Output, Prepared
 from halfmask.queries.setting import Setting
@@ -29,7 +29,7 @@ class Variance:
     root = False
 
     def __post_init__(self) -> None:
-        Bounds(self.lower, self.upper)
+        Range(self.lower, self.upper)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.column!r}, {self.lower!r}, {self.upper!r})"
@@ -47,7 +47,7 @@ class Variance:
 
     def body(self) -> Moments:
         """The sums that this is read off."""
-        return Moments(self.column, Bounds(self.lower, self.upper), degree=2)
+        return Moments(self.column, Range(self.lower, self.upper), degree=2)
 
     def read(self, sums: MomentSums) -> Spread:
         """Read the answer off the noisy sums."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from halfmask.errors import InvalidQuery, shown
 from halfmask.plan import OnGrid, Points
 from halfmask.privacy import Relation
-from halfmask.queries.grid import Bounds, lay_grid, to_float
+from halfmask.queries.grid import Range, lay_grid, to_float
 from halfmask.queries.setting import Setting
 
 __all__ = ["Box", "Region"]
@@ -49,7 +49,7 @@ class Box:
             if not isinstance(given, str) and hasattr(given, "__iter__"):
                 object.__setattr__(self, name, tuple(float(each) for each in given))
         for lower, upper in self.bounds(1 if self._lengths() == {1} else max(self._lengths())):
-            Bounds(lower, upper)
+            Range(lower, upper)
 
     @classmethod
     def about(
@@ -110,7 +110,7 @@ class Box:
         if not columns:
             raise InvalidQuery("columns: the table has no numeric column; name some in a schema")
         pairs = zip(columns, self.bounds(len(columns)), strict=True)
-        return Region(tuple(lay_grid(name, Bounds(a, b), CELLS) for name, (a, b) in pairs))
+        return Region(tuple(lay_grid(name, Range(a, b), CELLS) for name, (a, b) in pairs))
 
     def region(self, setting: Setting) -> "Region":
         """Lay the grid over the columns of a table."""
