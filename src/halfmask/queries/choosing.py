@@ -15,7 +15,7 @@ from halfmask.privacy import GDP, ZCDP, Approximate, Cost, Pure, pure_mu
 from halfmask.queries.measurement import Record, Scalar
 from halfmask.queries.prepared import Expected
 
-__all__ = ["Choice", "Chosen", "Tallies", "selection_for"]
+__all__ = ["Choice", "Chosen", "selection_for"]
 
 
 @dataclass(frozen=True)
