@@ -41,7 +41,7 @@ def private_histogram(values: np.ndarray) -> np.ndarray:
 
 def private_ranges(values: np.ndarray) -> list[float]:
     span = {"bins": FINE, "range": (0, FINE * STEP)}
-    return range_sums(tools.histogram(np.clip(values, 0, CAP), epsilon=EPSILON, **span)[0])
+    return range_sums(tools.histogram(np.clip(values, *span["range"]), epsilon=EPSILON, **span)[0])
 
 
 def group_means(values: np.ndarray, groups: np.ndarray) -> list[float]:

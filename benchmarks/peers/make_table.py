@@ -39,7 +39,8 @@ def exact(salary: np.ndarray, columns: dict[str, np.ndarray]) -> dict[str, objec
     """The answers without noise, on salaries held inside their public bounds."""
     there = ~np.isnan(salary)
     clipped, dept = np.clip(salary[there], 0, CAP), columns["dept"][there]
-    running = np.r_[0, np.cumsum(np.bincount((clipped // STEP).astype(int), minlength=FINE))]
+    fine = np.clip(salary[there] // STEP, 0, FINE - 1).astype(int)  # the outer bins hold the rest
+    running = np.r_[0, np.cumsum(np.bincount(fine, minlength=FINE))]
     return {
         "count": len(salary),
         "present": len(clipped),

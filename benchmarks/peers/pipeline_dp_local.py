@@ -73,7 +73,7 @@ def as_rows(values: np.ndarray, keys: np.ndarray | None = None) -> list[tuple]:
 def bin_counts(folder: Path, bins: int, top: float) -> Callable[[], list[float]]:
     """Rows of each public bin; the bin is a partition."""
     salary, there = read_salaries(folder)
-    clipped = np.clip(salary[there], 0, CAP)
+    clipped = np.clip(salary[there], 0, top)
     data = as_rows(clipped, np.minimum((clipped * bins / top).astype(np.int64), bins - 1))
 
     def answer() -> list[float]:

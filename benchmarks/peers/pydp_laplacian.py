@@ -74,7 +74,7 @@ def private_histogram(values, bins: int = BINS, top: float = CAP) -> list[int]:
     """Disjoint bins: each count is released at the whole epsilon."""
     import numpy as np
 
-    counts, _ = np.histogram(np.clip(values, 0, CAP), bins=bins, range=(0, top))
+    counts, _ = np.histogram(np.clip(values, 0, top), bins=bins, range=(0, top))
     mechanism = LaplaceMechanism(epsilon=EPSILON, sensitivity=1)
     return [mechanism.add_noise(int(count)) for count in counts]
 

@@ -83,7 +83,7 @@ def tasks(folder: Path) -> Tasks:
         return task(data, query, lambda rows: scale * float(rows[0][0]))
 
     def binned(bins: int, top: float, read: Callable[[list[float]], Answer], note: str) -> Task:
-        clipped = np.clip(salary[there], 0, CAP)
+        clipped = np.clip(salary[there], 0, top)
         bin_of = np.minimum((clipped * bins / top).astype(np.int64), bins - 1)
 
         def in_order(rows: list) -> Answer:

@@ -91,8 +91,9 @@ def quartiles(folder: Path) -> Task:
 def binned(folder: Path, bins: int, step: int, read: Callable[[list[float]], Answer]) -> Task:
     """Counts of public bins: a set of keys over a binned column of held values."""
     session = opened(folder)
+    top = float(step * bins)
     inside = present().map(
-        lambda row: {"pay": min(max(row["salary"], 0.0), float(CAP))},
+        lambda row: {"pay": min(max(row["salary"], 0.0), top)},
         new_column_types={"pay": "DECIMAL"},
         augment=True,
     )
