@@ -32,7 +32,7 @@ class CoordinateMedian(Centre):
         """Fix the points and the choices."""
         region = self.box.region(setting)
         inside = best_for_choices(price, region.size)
-        choice = Medians(region.points(setting), region.moved(setting), inside)
+        choice = Medians(region.request(setting), region.moved(setting), inside)
         return Chosen(choice, region, price)
 
     def expected(self, setting: Setting, price: Cost, rows: int) -> Expected:
@@ -69,7 +69,7 @@ class BoxMedian(Centre):
         """Fix the points and the choice."""
         region = self.box.region(setting)
         choice = GridPoint(
-            region.points(setting), region.moved(setting), best_for_choices(price, 1)
+            region.request(setting), region.moved(setting), best_for_choices(price, 1)
         )
         return Chosen(choice, region, price)
 

@@ -111,7 +111,7 @@ class RobustLocation(Centre):
     def prepare(self, setting: Setting, price: Cost) -> Composite[Place]:
         """Fix the points and the stages."""
         region, inside = self.box.region(setting), _inside(price)
-        stages = Stages(region, region.points(setting), region.moved(setting), self)
+        stages = Stages(region, region.request(setting), region.moved(setting), self)
         if self.rows is not None:
             budget = stages.budget(self.rows, inside)
             if not budget.feasible:
@@ -126,7 +126,7 @@ class RobustLocation(Centre):
     def expected(self, setting: Setting, price: Cost, rows: int) -> Expected:
         """Predict the error of a coordinate for normal data of deviation 1."""
         region, inside = self.box.region(setting), _inside(price)
-        stages = Stages(region, region.points(setting), region.moved(setting), self)
+        stages = Stages(region, region.request(setting), region.moved(setting), self)
         budget = stages.budget(rows, inside)
         rho = float(inside.amounts[0])
         error = budget.error(rows, region.size, rho, stages.moved) / sqrt(region.size)

@@ -142,7 +142,7 @@ class Region:
         """The columns, in order."""
         return tuple(grid.column for grid in self.grids)
 
-    def points(self, setting: Setting) -> Points:
+    def request(self, setting: Setting) -> Points:
         """What to ask of the rows."""
         unit = setting.unit
         return Points(self.grids, setting.where, unit.column, unit.rows)
