@@ -30,9 +30,10 @@ def spatial_depth(
     """Return 1 - |mean over rows x of (x - t)/|x - t|| for each point t; a row at t counts as 0.
 
     `points` is (m, d), `data` (n, d), the result (m,), within [0, 1] up to rounding. Rotations,
-    shifts and one common scale do not change it. The error is about 1e-14; with
-    ``dtype=numpy.float32`` it is about 2e-6, in half the time: harmless for looking, plotting or
-    proposing, but not for deciding a private sample. Memory beyond the arguments: a few MB.
+    shifts and one common scale do not change it. The error is about 1e-15 d; with
+    ``dtype=numpy.float32`` it stays below 1e-5 (1e-7 on common data), in half the time: harmless
+    for looking, plotting or proposing, but not for deciding a private sample. Memory beyond the
+    arguments: a few MB.
 
     Source: Vardi & Zhang (2000), *The multivariate L1-median and associated data depth*.
 
