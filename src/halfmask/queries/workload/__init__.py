@@ -7,11 +7,12 @@ strategies      all strategies, as integer matrices with exact norms
 choice          the one of least expected error, and its reach
 measured        a workload fixed to a price
 answers         least squares, and intervals
-linear_queries, ranges   the questions
+linear_queries, ranges, marginals   the questions
 """
 
 from halfmask.queries.workload.answers import WorkloadAnswers
 from halfmask.queries.workload.linear_queries import LinearQueries
+from halfmask.queries.workload.marginals import Marginals
 from halfmask.queries.workload.ranges import Prefixes, Ranges
 
-__all__ = ["LinearQueries", "Prefixes", "Ranges", "WorkloadAnswers"]
+__all__ = ["LinearQueries", "Marginals", "Prefixes", "Ranges", "WorkloadAnswers"]

@@ -11,22 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfmask.errors import InvalidQuery
-from halfmask.plan import Bins, Keys
-from halfmask.privacy import Cost
+from halfmask.plan import Bins, Groups, Keys
 from halfmask.queries.grid import written
-from halfmask.queries.prepared import Expected
-from halfmask.queries.setting import Setting
-from halfmask.queries.workload.load import MatrixLoad, Merged
-from halfmask.queries.workload.measured import Workload, expected_of, measured, merged_of
+from halfmask.queries.workload.load import MatrixLoad
+from halfmask.queries.workload.measured import OfCells
 
-__all__ = ["LinearQueries", "cell_names", "cells_of", "relative_noise"]
+__all__ = ["LinearQueries", "cell_names", "cells_of"]
 
 BITS = 22
 """To which coefficients that are no integers are rounded, below the largest one."""
 
 
 @dataclass(frozen=True)
-class LinearQueries:
+class LinearQueries(OfCells):
     """Many weighted sums of counts in public cells, from one price, each with the least noise.
 
     cells: edges of bins, as for `Histogram`, or `Keys`. matrix: one row of coefficients a query,
@@ -73,26 +70,10 @@ class LinearQueries:
         """The queries by number."""
         return tuple(f"query {i}" for i in range(1, len(self.matrix) + 1))
 
-    @cached_property
-    def _merged(self) -> Merged:
-        return merged_of(self.load)
-
     @property
-    def weight(self) -> float:
-        """The noise, relative to the answers over evenly spread rows."""
-        return relative_noise(self.load, self._merged)
-
-    def check(self, setting: Setting) -> None:
-        """Refuse a column that the cells do not fit."""
-        self.cells.check(setting.schema)
-
-    def prepare(self, setting: Setting, price: Cost) -> Workload:
-        """Fix the strategy and the noise; see `Query`."""
-        return measured(self._merged, (self.cells,), setting, price)
-
-    def expected(self, setting: Setting, price: Cost, rows: int) -> Expected:
-        """Predict the error over all queries: that of the noise alone."""
-        return expected_of(self._merged, setting, price)
+    def groups(self) -> Groups:
+        """The cells of the one column."""
+        return (self.cells,)
 
 
 def cells_of(column: str, cells: Sequence[float] | Keys) -> Bins | Keys:
@@ -111,12 +92,6 @@ def cell_names(cells: Bins | Keys) -> tuple[str, ...]:
     if isinstance(cells, Keys):
         return tuple("missing" if label is None else str(label) for label in cells.labels)
     return tuple(f"{written(low)} to {written(high)}" for low, high in pairwise(cells.edges))
-
-
-def relative_noise(load: Any, merged: Merged) -> float:
-    """Noise of scale 1 in the answers, over the mean answer to evenly spread rows (roughly)."""
-    per_query = math.sqrt(float(np.trace(merged.load.gram())) / load.queries)
-    return per_query / max(float(np.mean(load.shares())), 1e-9)
 
 
 def _load(matrix: Any, cells: int) -> MatrixLoad:

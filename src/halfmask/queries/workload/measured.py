@@ -1,8 +1,11 @@
 """A workload fixed to a price: one histogram of exact counts, a strategy, noise, least squares."""
 
+import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +24,7 @@ from halfmask.queries.workload.choice import LARGEST, Choice, choose, reach_of
 from halfmask.queries.workload.load import Load, Merged
 from halfmask.queries.workload.strategies import strategy
 
-__all__ = ["Workload", "combined", "expected_of", "measured", "merged_of"]
+__all__ = ["OfCells", "Workload", "combined"]
 
 LIMB = 16
 """Bits of a limb of an exact count: sums of products of limbs and coefficients fit 64 bits."""
@@ -107,35 +110,58 @@ def combined(
     return tuple(total.tolist())
 
 
-def merged_of(load: Load) -> Merged:
-    """Merge the cells of a workload; refuse one that is too fine for a strategy."""
-    merged = load.merged()
-    if not 1 <= merged.load.cells <= LARGEST:
-        raise InvalidQuery(
-            f"workload: its queries tell {merged.load.cells} cells apart, above {LARGEST}; use "
-            "fewer edges, keys or queries"
+class OfCells(ABC):
+    """A question that is a workload over public cells: what all of them share."""
+
+    @property
+    @abstractmethod
+    def load(self) -> Load:
+        """The queries over the cells."""
+
+    @property
+    @abstractmethod
+    def groups(self) -> Groups:
+        """The cells: bins or keys of one column, or products of several columns'."""
+
+    @cached_property
+    def merged(self) -> Merged:
+        """The workload over merged cells; refuses one that is too fine for a strategy."""
+        merged = self.load.merged()
+        if not 1 <= merged.load.cells <= LARGEST:
+            raise InvalidQuery(
+                f"workload: its queries tell {merged.load.cells} cells apart, above {LARGEST}; use "
+                "fewer edges, keys or queries"
+            )
+        return merged
+
+    @property
+    def weight(self) -> float:
+        """The noise of a noisy histogram, relative to the answers over evenly spread rows."""
+        noise = math.sqrt(float(np.trace(self.merged.load.gram())) / self.load.queries)
+        return noise / max(float(np.mean(self.load.shares())), 1e-9)
+
+    def check(self, setting: Setting) -> None:
+        """Refuse a column that is not there or that the cells do not fit."""
+        for group in self.groups:
+            group.check(setting.schema)
+
+    def prepare(self, setting: Setting, price: Cost) -> Workload:
+        """Fix the cells, the strategy and the noise; see `Query`."""
+        parts = fine(setting, cells=True)
+        tally = Tally(
+            ((parts, 0, 0, 0),),
+            groups=(*setting.groups, *self.groups),
+            where=setting.where,
+            unit=setting.spread_bound(parts),
         )
-    return merged
+        choice = choose(self.merged.load, setting, parts, price)
+        return Workload(tally, self.merged, choice, parts, setting, price)
 
-
-def measured(merged: Merged, groups: Groups, setting: Setting, price: Cost) -> Workload:
-    """Fix the cells, the strategy and the noise."""
-    parts = fine(setting, cells=True)
-    tally = Tally(
-        ((parts, 0, 0, 0),),
-        groups=(*setting.groups, *groups),
-        where=setting.where,
-        unit=setting.spread_bound(parts),
-    )
-    choice = choose(merged.load, setting, parts, price)
-    return Workload(tally, merged, choice, parts, setting, price)
-
-
-def expected_of(merged: Merged, setting: Setting, price: Cost) -> Expected:
-    """Predict the error over all queries: the root of their mean square, and the mean width."""
-    parts = fine(setting, cells=True)
-    choice = choose(merged.load, setting, parts, price)
-    blank = (0,) * len(choice.strategy.matrix)
-    answers = WorkloadAnswers(blank, choice.strategy, merged.load, choice.mechanism, parts)
-    rmse = float(np.sqrt(np.mean(np.square(answers.deviations))))
-    return Expected(rmse, 0.0, float(2 * np.mean(half_widths(answers, 0.05))))
+    def expected(self, setting: Setting, price: Cost, rows: int) -> Expected:
+        """Predict the error over all queries: the root of their mean square; the mean width."""
+        parts = fine(setting, cells=True)
+        choice = choose(self.merged.load, setting, parts, price)
+        blank = (0,) * len(choice.strategy.matrix)
+        answers = WorkloadAnswers(blank, choice.strategy, self.merged.load, choice.mechanism, parts)
+        rmse = float(np.sqrt(np.mean(np.square(answers.deviations))))
+        return Expected(rmse, 0.0, float(2 * np.mean(half_widths(answers, 0.05))))

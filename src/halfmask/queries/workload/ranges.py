@@ -8,14 +8,10 @@ from typing import Any, Literal
 import numpy as np
 
 from halfmask.errors import InvalidQuery, shown
-from halfmask.plan import Bins
-from halfmask.privacy import Cost
+from halfmask.plan import Bins, Groups
 from halfmask.queries.grid import written
-from halfmask.queries.prepared import Expected
-from halfmask.queries.setting import Setting
-from halfmask.queries.workload.linear_queries import relative_noise
-from halfmask.queries.workload.load import Merged, RangeLoad
-from halfmask.queries.workload.measured import Workload, expected_of, measured, merged_of
+from halfmask.queries.workload.load import RangeLoad
+from halfmask.queries.workload.measured import OfCells
 
 __all__ = ["Prefixes", "Ranges"]
 
@@ -24,7 +20,7 @@ MOST = 2**20
 
 
 @dataclass(frozen=True)
-class Ranges:
+class Ranges(OfCells):
     """How many rows lie in each of many ranges: low <= value < high, low and high among the edges.
 
     The last edge belongs to ranges that end there. ranges: pairs of edges, or "all".
@@ -84,30 +80,14 @@ class Ranges:
         found = np.array([[places[low], places[high]] for low, high in self.ranges])
         return RangeLoad(cells, found[:, 0], found[:, 1])
 
-    @cached_property
-    def _merged(self) -> Merged:
-        return merged_of(self.load)
-
     @property
-    def weight(self) -> float:
-        """The noise, relative to the answers over evenly spread rows."""
-        return relative_noise(self.load, self._merged)
-
-    def check(self, setting: Setting) -> None:
-        """Refuse a column that is not there or holds no numbers."""
-        setting.schema.numeric(self.column)
-
-    def prepare(self, setting: Setting, price: Cost) -> Workload:
-        """Fix the strategy and the noise; see `Query`."""
-        return measured(self._merged, (Bins(self.column, self.edges),), setting, price)
-
-    def expected(self, setting: Setting, price: Cost, rows: int) -> Expected:
-        """Predict the error over all ranges: that of the noise alone."""
-        return expected_of(self._merged, setting, price)
+    def groups(self) -> Groups:
+        """The bins between the edges."""
+        return (Bins(self.column, self.edges),)
 
 
 @dataclass(frozen=True)
-class Prefixes:
+class Prefixes(OfCells):
     """How many rows lie from the first edge to below each later one: a cumulative distribution.
 
     The last edge belongs to the last count.
@@ -139,21 +119,14 @@ class Prefixes:
         return self._ranges.bins
 
     @property
-    def weight(self) -> float:
-        """The noise, relative to the answers over evenly spread rows."""
-        return self._ranges.weight
+    def load(self) -> RangeLoad:
+        """The ranges as places of edges."""
+        return self._ranges.load
 
-    def check(self, setting: Setting) -> None:
-        """Refuse a column that is not there or holds no numbers."""
-        self._ranges.check(setting)
-
-    def prepare(self, setting: Setting, price: Cost) -> Workload:
-        """Fix the strategy and the noise; see `Query`."""
-        return self._ranges.prepare(setting, price)
-
-    def expected(self, setting: Setting, price: Cost, rows: int) -> Expected:
-        """Predict the error over all counts: that of the noise alone."""
-        return self._ranges.expected(setting, price, rows)
+    @property
+    def groups(self) -> Groups:
+        """The bins between the edges."""
+        return self._ranges.groups
 
 
 def _pairs(ranges: Any) -> tuple[tuple[float, float], ...]:
