@@ -26,6 +26,7 @@ from harness import (
 )
 
 BOUNDS = (0, CAP)
+WITHIN = "replace one row within its group, sizes of groups public"
 QUARTILES = [0.25, 0.5, 0.75]
 
 
@@ -55,8 +56,8 @@ def tasks(folder: Path) -> Tasks:
     present, dept = salary[there], np.fromfile(folder / "dept.i64", np.int64)[there]
     kept = {"epsilon": EPSILON, "bounds": BOUNDS}
 
-    def replacing(answer: Callable[[], Answer], note: str = "") -> Callable[[], Task]:
-        return lambda: Task(answer, relation=REPLACE, note=note)
+    def replacing(answer: Callable[[], Answer]) -> Callable[[], Task]:
+        return lambda: Task(answer, relation=REPLACE)
 
     def count() -> Task:
         note = "counts the rows with a salary, since it takes the number of rows as public"
@@ -80,7 +81,7 @@ def tasks(folder: Path) -> Tasks:
         "median": replacing(lambda: tools.median(present, **kept)),
         "quartiles": replacing(lambda: tools.quantile(present, QUARTILES, **kept)),
         "histogram": lambda: Task(lambda: private_histogram(present)),
-        "group mean": replacing(lambda: group_means(present, dept), "sizes of groups public"),
+        "group mean": lambda: Task(lambda: group_means(present, dept), relation=WITHIN),
         "ranges": lambda: Task(lambda: private_ranges(present), note="sums of a histogram's bins"),
     }
 
