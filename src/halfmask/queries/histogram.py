@@ -16,7 +16,7 @@ from halfmask.queries.pricing import mechanism_for
 from halfmask.queries.scaled import ScaledVector, expected_noise
 from halfmask.queries.setting import Setting
 
-__all__ = ["Histogram"]
+__all__ = ["Histogram", "between"]
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Histogram:
     @property
     def bins(self) -> tuple[str, ...]:
         """The bins in words."""
-        return tuple(_bin(low, high) for low, high in pairwise(self.edges))
+        return tuple(between(low, high) for low, high in pairwise(self.edges))
 
     @property
     def weight(self) -> float:
@@ -86,7 +86,8 @@ class Histogram:
         )
 
 
-def _bin(low: float, high: float) -> str:
+def between(low: float, high: float) -> str:
+    """A bin in words."""
     if low == -math.inf:
         return "all" if high == math.inf else f"below {written(high)}"
     return f"{written(low)} or more" if high == math.inf else f"{written(low)} to {written(high)}"

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from halfmask.errors import InvalidQuery
 from halfmask.plan import Bins, Groups, Keys
-from halfmask.queries.grid import written
+from halfmask.queries.histogram import between
 from halfmask.queries.workload.load import MatrixLoad
 from halfmask.queries.workload.measured import OfCells
 
@@ -91,7 +91,7 @@ def cell_names(cells: Bins | Keys) -> tuple[str, ...]:
     """The cells in words."""
     if isinstance(cells, Keys):
         return tuple("missing" if label is None else str(label) for label in cells.labels)
-    return tuple(f"{written(low)} to {written(high)}" for low, high in pairwise(cells.edges))
+    return tuple(between(low, high) for low, high in pairwise(cells.edges))
 
 
 def _load(matrix: Any, cells: int) -> MatrixLoad:

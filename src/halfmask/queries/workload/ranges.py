@@ -10,6 +10,7 @@ import numpy as np
 from halfmask.errors import InvalidQuery, shown
 from halfmask.plan import Bins, Groups
 from halfmask.queries.grid import written
+from halfmask.queries.histogram import between
 from halfmask.queries.workload.load import RangeLoad
 from halfmask.queries.workload.measured import OfCells
 
@@ -64,10 +65,9 @@ class Ranges(OfCells):
     @property
     def bins(self) -> tuple[str, ...]:
         """The ranges in words."""
-        words = [written(edge) for edge in self.edges]
-        load = self.load
+        load, edges = self.load, self.edges
         pairs = zip(load.starts.tolist(), load.ends.tolist(), strict=True)
-        return tuple(f"{words[start]} to {words[end]}" for start, end in pairs)
+        return tuple(between(edges[start], edges[end]) for start, end in pairs)
 
     @cached_property
     def load(self) -> RangeLoad:
