@@ -26,6 +26,7 @@ QUESTIONS = {
     "all ranges": hm.Ranges("x", EDGES[:9]),
     "prefixes": hm.Prefixes("x", EDGES),
     "matrix": hm.LinearQueries("x", [0, 10, 30, 64], MATRIX),
+    "marginals": hm.Marginals({"x": [0, 5, 20, 64], "g": ["a", "b", "c"]}, order=1),
     "keys": hm.LinearQueries("g", Keys("g", ["a", "b", "c"]), MATRIX),
 }
 ALL = pytest.mark.parametrize("name", QUESTIONS)
@@ -42,6 +43,10 @@ def plain(name, table):
     question, x = QUESTIONS[name], table["x"]
     if name == "keys":
         counts = [np.sum(table["g"] == k) for k in "abc"]
+    elif name == "marginals":
+        kept = table["g"] != "z"
+        bins = np.histogram(x[kept], [0, 5, 20, 64])[0]
+        return np.array([*bins, *(np.sum(table["g"] == k) for k in "abc")])
     elif name == "matrix":
         counts = np.histogram(x, [0, 10, 30, 64])[0]
     else:
@@ -130,6 +135,29 @@ def _tree_rows(prepared):
     return strategy("tree 2", prepared.merged.load).matrix
 
 
+@pytest.mark.parametrize(
+    "matrix",
+    [
+        [[2**21, 0, 0], [0, 1, 0], [0, 0, 1]],
+        [[2**21, 1, 0], [2**21 - 1, 1, 0], [0, 0, 1]],
+        [[1e99, 1e92, 0], [0, 1e94, 0], [0, 0, 1e99]],
+        [[1e-99, 0, 0], [0, 1e-103, 0], [1e-99, 1e-103, 0]],
+        [[1, 2, 3], [2, 4, 6], [3, 6, 9]],
+    ],
+)
+@pytest.mark.parametrize("price", [Pure(10**5), GDP(1000)], ids=str)
+def test_coefficients_of_very_different_size_keep_their_answers(matrix, price):
+    """No query is lost in another's rounding: each is within the noise of its own interval."""
+    source = open_source({"x": np.repeat([1.0, 3.0, 5.0], [1000, 3000, 700])})
+    query = hm.LinearQueries("x", [0, 2, 4, 6], matrix)
+    prepared = query.prepare(Setting(source.schema, PrivacyUnit()), price)
+    (one,) = prepared.read(prepared.release(prepared.request.answered_by(source), None))
+    truth = np.array(query.matrix) @ [1000, 3000, 700]
+    low, high = np.array(one.interval(1 - 1e-9)).T
+    slack = 1e-6 * np.abs(truth)
+    assert np.all((low - slack <= truth) & (truth <= high + slack))
+
+
 def test_strategies_are_the_same_each_time():
     source = open_source(data(), schema={"g": "text"})
     setting = Setting(source.schema, PrivacyUnit())
@@ -138,6 +166,17 @@ def test_strategies_are_the_same_each_time():
     one = QUESTIONS["ranges"].prepare(setting, Pure(1)).choice.strategy.text
     _candidates.cache_clear()
     assert QUESTIONS["ranges"].prepare(setting, Pure(1)).choice.strategy.text == one
+
+
+def test_marginals_agree_with_each_other():
+    """Tables of two columns summed over either give the same counts: one table lies behind."""
+    columns = {"x": [0, 5, 64], "g": ["a", "b"], "h": [0, 9, 64]}
+    table = {**data(), "h": data()["x"]}
+    curator = hm.open(table, budget=1, schema={"g": "text"})
+    xg, xh, gh = np.array(curator.ask(hm.Marginals(columns), epsilon=1).value).reshape(3, 2, 2)
+    assert np.allclose(xg.sum(axis=1), xh.sum(axis=1))
+    assert np.allclose(xg.sum(axis=0), gh.sum(axis=1))
+    assert np.allclose(xh.sum(axis=0), gh.sum(axis=0))
 
 
 def test_units_with_many_rows_are_held_to_theirs():
@@ -178,6 +217,10 @@ def test_groups_filters_and_repeats_through_the_door(tmp_path):
         (lambda: hm.Ranges("x", [2, 1]), "edges: 1"),
         (lambda: hm.Prefixes("x", [0]), "edges: 1 of them"),
         (lambda: hm.Prefixes("x", 3), "edges: "),
+        (lambda: hm.Marginals(["x"]), "columns: a list given"),
+        (lambda: hm.Marginals({"x": [0, 1]}, order=2), "order: 2 of 1 columns"),
+        (lambda: hm.Marginals({"x": [0, 1]}, order=True), "order: True"),
+        (lambda: hm.Marginals({"x": range(100), "y": range(100)}), "columns: their product has"),
     ],
 )
 def test_bad_workloads_are_refused_in_words(make, said):

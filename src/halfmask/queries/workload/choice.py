@@ -2,7 +2,10 @@
 
 import functools
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+
+import numpy as np
 
 from halfmask.errors import InvalidQuery
 from halfmask.mechanisms import Additive
@@ -91,8 +94,9 @@ def _candidates(load: Load, pure: bool, gaussian: bool) -> tuple[tuple[str, floa
     """The candidates' texts, each with its sum of variances for noise of variance 1, and norms."""
     gram, found = load.gram(), []
     for text in _texts(load, pure, gaussian):
-        known = strategy(text, load)
-        found.append((text, known.total(gram), known.norms))
+        with suppress(InvalidQuery, np.linalg.LinAlgError):  # numerically singular
+            known = strategy(text, load)
+            found.append((text, known.total(gram), known.norms))
     return tuple(found)
 
 

@@ -102,9 +102,10 @@ def _load(matrix: Any, cells: int) -> MatrixLoad:
             "coefficients for each query"
         )
     largest = float(np.abs(coefficients).max())
-    if not 0 < largest < 1e300:
+    if not 1e-100 < largest < 1e100:
         raise InvalidQuery(
-            f"matrix: its largest coefficient is {largest}; give finite ones, not all 0"
+            f"matrix: its largest coefficient is {largest}; give finite ones, not all 0, that are "
+            "between 1e-100 and 1e100"
         )
     whole = bool((coefficients == np.rint(coefficients)).all()) and largest < 2**BITS
     bits = 0 if whole else BITS - math.frexp(math.nextafter(largest, 0))[1]

@@ -20,6 +20,9 @@ __all__ = ["Norms", "Strategy", "strategy"]
 Matrix = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
+CLOSE = 1e-7
+"""How near least squares must come to the cells (or queries) that a strategy says all of."""
+
 EXACT = 2**53
 """Below it sums of integers in doubles are exact, in whatever order."""
 
@@ -83,8 +86,18 @@ def strategy(text: str, load: Load) -> Strategy:
         raise InvalidQuery(f"strategy: {kind!r} is not one of this version; ask anew")
     real = matrix.astype(np.float64)
     gram = real.T @ real
-    inverse = np.linalg.pinv(gram, 1e-12, True) if kind == "direct" else np.linalg.inv(gram)
-    return Strategy(text, matrix, (inverse + inverse.T) / 2, _norms(matrix, gram))
+    own = kind == "direct"
+    inverse = np.linalg.pinv(gram, 1e-12, True) if own else np.linalg.inv(gram)
+    covariance = (inverse + inverse.T) / 2
+    _sound(real if own else np.eye(load.cells), covariance @ gram)
+    return Strategy(text, matrix, covariance, _norms(matrix, gram))
+
+
+def _sound(rows: Matrix, through: Matrix) -> None:
+    """Refuse a strategy through which the rows do not come back: too near to singular."""
+    off = np.abs(rows @ through - rows).max(axis=1)
+    if not (off <= CLOSE * np.abs(rows).max(axis=1)).all():
+        raise InvalidQuery("strategy: its sums are too alike to be told apart")
 
 
 def _norms(matrix: Whole, gram: Matrix) -> Norms:
