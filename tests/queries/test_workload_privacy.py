@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import halfmask as hm
+from halfmask.audit.exact import exact_loss
 from halfmask.plan import Everything, Keys
 from halfmask.privacy import GDP, ZCDP, PrivacyUnit, Pure, Relation
 from halfmask.queries import Setting
@@ -82,3 +83,31 @@ def test_the_exact_loss_of_neighbours_is_within_the_price(name, drawn, rows, ext
     else:
         worth = price.rho if isinstance(price, ZCDP) else price.mu**2 / 2
         assert Fraction(sum(m * m for m in moved)) / (2 * scale**2) <= worth
+
+
+def shifts(name):
+    """What single rows add to the noised integers, over all cells or corners: pure and rho."""
+    schema = table([]).schema
+    setting = Setting(schema, PrivacyUnit())
+    for price in (Pure("0.7"), ZCDP("0.3")):
+        if name == "covariance":
+            made = hm.Covariance({"x": (0, 12), "u": (0, 3)}).prepare(setting, price)
+            w, v = made.body.widths
+            rows = [[x, u] for x in (0, w // 2, w) for u in (0, v // 2, v)]
+            moved = [made.body.sums(np.array([one], dtype=np.int64)) for one in rows]
+            yield price, made.mechanism, moved
+        else:
+            choice = QUESTIONS[name].prepare(setting, price).choice
+            yield price, choice.mechanism, choice.strategy.matrix.T.tolist()
+
+
+@pytest.mark.parametrize("name", [*QUESTIONS, "covariance"])
+def test_the_auditors_loss_is_the_price_and_no_more(name):
+    """By the mass functions of the noise: within the price, and nearly all of it is used."""
+    for price, mechanism, moved in shifts(name):
+        losses = [exact_loss(mechanism, one) for one in moved]
+        if isinstance(price, Pure):
+            spent = max(loss.epsilon for loss in losses) / float(price.epsilon)
+        else:
+            spent = max(loss.renyi(2) for loss in losses) / (2 * float(price.rho))
+        assert 0.97 <= spent <= 1 + 1e-9
