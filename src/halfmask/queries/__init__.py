@@ -43,7 +43,7 @@ from halfmask.queries.spread import Spread
 from halfmask.queries.sum import Sum
 from halfmask.queries.top import MostCommon, TopK
 from halfmask.queries.variance import StandardDeviation, Variance
-from halfmask.queries.workload import LinearQueries, Prefixes, Ranges
+from halfmask.queries.workload import LinearQueries, Marginals, Prefixes, Ranges
 
 __all__ = [
     "AboveThreshold",
@@ -61,6 +61,7 @@ __all__ = [
     "KeptKeys",
     "Linear",
     "LinearQueries",
+    "Marginals",
     "Measurement",
     "Median",
     "MomentSums",
