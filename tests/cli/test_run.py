@@ -108,6 +108,7 @@ def test_every_query_of_the_library_can_be_named_in_a_plan(folder):
         "upper": "100_000",
         "edges": "[0, 50_000, inf]",
         "columns": "{ salary = [0, 100_000] }",
+        "order": "1",
         "cells": "[0, 50_000, inf]",
         "matrix": "[[1, 0.5], [1, 1]]",
         "ranges": "[[0, inf], [50_000, inf]]",
@@ -119,12 +120,34 @@ def test_every_query_of_the_library_can_be_named_in_a_plan(folder):
         "threshold": "2",
         "limit": "1",
         "of": '{ query = "sum", column = "salary", lower = 0, upper = 100_000 }',
+        "center": "0",
+        "radius": "[100_000]",
+        "deviation": "10_000",
+        "rows": "100_000",
+        "plan": "[0.7, 0.2, 0.1]",
+        "outliers": "false",
+        "q": "[0.5, 0.9]",
+        "coverage": "0.9",
+        "bounds": '"private"',
+        "share": "0.2",
+    }
+    points = {"columns": '["salary"]'}
+    own = {
+        "marginals": {"columns": "{ salary = [0, 50_000, 100_000] }"},
+        "box_median": points,
+        "coordinate_median": points,
+        "robust_location": points,
+        "location": points,
+        "mean": {"lower": None, "upper": None},
     }
     releases = []
     for name in QUERIES:
-        lines = "\n".join(f"{one.name} = {parameters[one.name]}" for one in fields_of(name))
-        releases.append(f'[[release]]\nname = "{name}"\nquery = "{name}"\n{lines}\nepsilon = 1\n')
-    head = '[table]\nsource = "staff.csv"\n[budget]\nepsilon = 100\n'
+        values = parameters | own.get(name, {})
+        named = {one.name: values[one.name] for one in fields_of(name)}
+        lines = "\n".join(f"{key} = {value}" for key, value in named.items() if value is not None)
+        price = "epsilon = 1\ndelta = 1e-7" if name == "robust_location" else "epsilon = 1"
+        releases.append(f'[[release]]\nname = "{name}"\nquery = "{name}"\n{lines}\n{price}\n')
+    head = '[table]\nsource = "staff.csv"\n[budget]\nepsilon = 100\ndelta = 1e-6\n'
     result = folder.plan(head + "\n".join(releases), "run")
     assert (result.code, result.err) == (0, "")
 

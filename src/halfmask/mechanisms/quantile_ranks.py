@@ -25,14 +25,16 @@ class Measure:
     """How likely a place is before any row is seen: public, and the same for all tables.
 
     Cells first .. last, each cut into `places` places. Flat: all places weigh 1. With `octaves`,
-    a place of a cell between 2^j and 2^(j+1) on either side of 0 weighs 2^(octaves - j): so every
-    octave weighs the same, and a far value costs the logarithm of the number of octaves.
+    a place of a cell between 2^j and 2^(j+1) on either side of 0 weighs 2^(octaves - j), to the
+    power of 1 + fall. With fall 0 every octave weighs the same, and a far value costs the logarithm
+    of their number; with fall 1 each weighs half of the one before it: no bound overshoots far.
     """
 
     first: int
     last: int
     places: int
     octaves: int | None = None
+    fall: int = 0
 
     @classmethod
     def of(cls, first: int, last: int, *, cut: bool, octaves: int | None = None) -> "Measure":
@@ -56,15 +58,15 @@ class Measure:
         """The weight of all cells over that of the lightest."""
         if self.octaves is None:
             return self.last - self.first + 1
-        return (2 * self.octaves + 3) << self.octaves
+        return (2 * self.octaves + 3) << self.octaves * (1 + self.fall)
 
-    def weights(self, cells: NDArray[Any]) -> Int64s:
+    def weights(self, cells: NDArray[Any]) -> NDArray[Any]:
         """Return the weight of one place of each cell."""
         if self.octaves is None:
             return np.ones(cells.size, np.int64)
         octave = np.frexp(np.maximum(np.abs(cells), 1).astype(np.float64))[1].astype(np.int64) - 1
-        found: Int64s = np.left_shift(np.int64(1), self.octaves - octave)
-        return found
+        found: NDArray[Any] = np.left_shift(np.int64(1), self.octaves - octave)
+        return found.astype(object) ** (1 + self.fall) if self.fall else found
 
     def breaks(self) -> Int64s:
         """Return the places at which the weight changes, rising."""

@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 
+from halfmask.errors import InvalidQuery, shown
 from halfmask.plan import OnGrid
-from halfmask.privacy import Cost, Relation
+from halfmask.privacy import Cost, Relation, exact
+from halfmask.procedures.bounds_bought import BoundsBought, Within
 from halfmask.procedures.centring import DIVISIONS, LOOK, SHARES, Centring, VarianceAt, joined
 from halfmask.procedures.procedure import Measure
 from halfmask.procedures.public_count import OfPublicCount
@@ -31,6 +33,9 @@ __all__ = ["Mean"]
 class Mean:
     """The mean of a column, each value clipped to [lower, upper]; missing values do not count.
 
+    Where no bounds are public, bounds="private" buys them with `share` of the price: those with as
+    many rows beyond as the noise of a sum spans, which minimise bias + noise.
+
     A unit with more than `rows_per_unit` rows counts as so many of its own average row.
     Privacy: epsilon-DP; two-sided sums (`Moments`) at shares of the price and, where the noisy
     count is large, the sum about a private centre c, whose reach is max(c - lower, upper - c);
@@ -39,21 +44,57 @@ class Mean:
 
     >>> Mean("salary", 0, 100_000)
     Mean('salary', 0, 100000)
+    >>> Mean("salary", bounds="private", share=0.1)
+    Mean('salary', bounds='private', share=0.1)
     """
 
     column: str
-    lower: float
-    upper: float
+    lower: float | None = None
+    upper: float | None = None
+    bounds: str | None = None
+    share: float | None = None
 
     def __post_init__(self) -> None:
-        Range(self.lower, self.upper)
+        if self.bounds is None:
+            if self.lower is None or self.upper is None:
+                raise InvalidQuery(
+                    "bounds: lower and upper are missing; give both, known without the data, or "
+                    'buy them with bounds="private"'
+                )
+            if self.share is not None:
+                raise InvalidQuery('share: goes with bounds="private"; leave it out')
+            Range(self.lower, self.upper)
+            return
+        if self.bounds != "private":
+            raise InvalidQuery(f'bounds: {shown(self.bounds)} is unknown; give "private" or none')
+        if self.lower is not None or self.upper is not None:
+            raise InvalidQuery('bounds: "private" goes with no lower and upper; leave them out')
+        exact(self._share, "share", largest=Fraction(99, 100))
 
     def __repr__(self) -> str:
+        if self.bounds is not None:
+            return f"Mean({self.column!r}, bounds='private', share={self._share!r})"
         return f"Mean({self.column!r}, {self.lower!r}, {self.upper!r})"
+
+    @property
+    def _share(self) -> float:
+        return 0.1 if self.share is None else self.share
+
+    @property
+    def _range(self) -> Range:
+        return Range(self.lower, self.upper)
+
+    def _bought(self) -> BoundsBought | None:
+        """The procedure that buys bounds first, where none are given."""
+        if self.bounds is None:
+            return None
+        return BoundsBought(self.column, self._share, partial(Mean, self.column))
 
     @property
     def title(self) -> str:
         """What is asked, as a reader would say it."""
+        if self.lower is None or self.upper is None:
+            return f"mean of {self.column}, held to privately chosen bounds"
         return f"mean of {self.column}, held to {written(self.lower)} to {written(self.upper)}"
 
     @property
@@ -63,7 +104,7 @@ class Mean:
 
     def body(self) -> Moments:
         """The two-sided sums that this is read off."""
-        return Moments(self.column, Range(self.lower, self.upper))
+        return Moments(self.column, self._range)
 
     def read(self, sums: MomentSums) -> Ratio:
         """Read the answer off the noisy sums."""
@@ -75,14 +116,19 @@ class Mean:
 
     def rehearse(self, setting: Setting, price: Cost) -> None:
         """Prepare the finest and the farthest measurement that may come."""
+        if bought := self._bought():
+            bought.rehearse(setting, price)
+            return
         grid = self.body().lay(setting, price)
         self.body().prepare(setting, price.share(LOOK), grid)
         self._last(setting, price.share(1 - SHARES[-1]), [DIVISIONS - 1], grid)
 
     def run(
         self, setting: Setting, price: Cost, measure: Measure
-    ) -> tuple[Ratio | OfPublicCount, ...]:
+    ) -> tuple[Ratio | OfPublicCount | Within, ...]:
         """Look with a small part of the price, then spend the rest where it helps most."""
+        if bought := self._bought():
+            return bought.run(setting, price, measure)
         sums = self.body()
         if setting.unit.relation is Relation.REPLACE:  # a replaced row's sum is centred already
             ratios = tuple(answer.mean() for answer in measure(sums.prepare(setting, price)))
@@ -154,6 +200,8 @@ class Mean:
 
     def expected(self, setting: Setting, price: Cost, rows: int) -> Expected:
         """Predict the error for values whose mean is in the middle of the bounds."""
+        if bought := self._bought():
+            return bought.expected(setting, price, rows)
         ratio = self.body().as_if(setting, price, rows).mean()
         plain, gain = ratio.expected(), 1.0
         if setting.unit.relation is Relation.REPLACE:

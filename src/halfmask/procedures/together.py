@@ -88,6 +88,11 @@ class Family:
         }
 
 
+def _has_body(question: Question) -> bool:
+    """Whether the question's sums are known before it is asked: not where it buys its bounds."""
+    return isinstance(question, ReadOffMoments) and getattr(question, "bounds", None) is None
+
+
 def _read(question: Question, sums: MomentSums) -> Linear | Ratio | Spread:
     return question.read(sums) if isinstance(question, ReadOffMoments) else sums.count()
 
@@ -155,10 +160,11 @@ class Together:
         readers = {
             name: question
             for name, question in self.questions.items()
-            if isinstance(question, ReadOffMoments) and not (by_unit and isinstance(question, Sum))
+            if _has_body(question) and not (by_unit and isinstance(question, Sum))
         }
         columns: dict[tuple[object, ...], dict[str, Question]] = {}
         for name, reader in readers.items():
+            assert isinstance(reader, ReadOffMoments)  # noqa: S101
             body = reader.body()
             columns.setdefault((body.column, body.bounds), {})[name] = reader
         alone = {n: q for n, q in self.questions.items() if n not in readers}

@@ -4,6 +4,7 @@ count        rows, and privacy units
 sum          the sum of a bounded column
 histogram    rows in public bins
 variance     variance and standard deviation
+private_bounds   bounds that are bought; suggest_bounds: a table of them, once paid
 quantile     quantiles and the median: their plan, grid and choice beside it
 top          the most common values, and how often they occur
 above        which of many counts or sums reach a threshold
@@ -36,10 +37,13 @@ from halfmask.queries.measurement import Measurement, Record, Scalar
 from halfmask.queries.moments import Moments, MomentSums, term
 from halfmask.queries.prepared import Expected, Number, Output, Prepared, Query
 from halfmask.queries.pricing import mechanism_for, price_of
+from halfmask.queries.private_bounds import Bounds, Tails, apart
 from halfmask.queries.quantile import Median, Quantile
+from halfmask.queries.quantile_grid import Bound
 from halfmask.queries.ratio import Linear, Ratio, Term
 from halfmask.queries.setting import Reach, Setting
 from halfmask.queries.spread import Spread
+from halfmask.queries.suggest_bounds import SuggestBounds, Suggestion
 from halfmask.queries.sum import Sum
 from halfmask.queries.top import MostCommon, TopK
 from halfmask.queries.variance import StandardDeviation, Variance
@@ -47,6 +51,8 @@ from halfmask.queries.workload import LinearQueries, Marginals, Prefixes, Ranges
 
 __all__ = [
     "AboveThreshold",
+    "Bound",
+    "Bounds",
     "Choose",
     "Chosen",
     "Correlation",
@@ -82,11 +88,15 @@ __all__ = [
     "Setting",
     "Spread",
     "StandardDeviation",
+    "SuggestBounds",
+    "Suggestion",
     "Sum",
+    "Tails",
     "Term",
     "TopK",
     "Variance",
     "agreeing",
+    "apart",
     "groups_of",
     "mechanism_for",
     "nonnegative_agreeing",

@@ -16,7 +16,7 @@ from halfmask.queries.quantile_grid import Bound, QuantileGrid, micros
 from halfmask.queries.quantile_plan import QuantilePlan
 from halfmask.queries.setting import Setting
 
-__all__ = ["Median", "Quantile"]
+__all__ = ["Asked", "Median", "Quantile"]
 
 _PARTS = 2**10
 """Parts of a row, where the rows of a unit are scaled down to so many rows' worth."""
@@ -25,7 +25,7 @@ _DENOMINATOR = 10**6
 
 
 @dataclass(frozen=True)
-class _Asked:
+class Asked:
     """What quantiles share. Values are held to the bounds, where given; missing ones do not count.
 
     Privacy: the price; each is chosen by the exponential mechanism on its exact rank, see `Line`
@@ -102,7 +102,7 @@ class _Asked:
 
 
 @dataclass(frozen=True, repr=False)
-class Quantile(_Asked):
+class Quantile(Asked):
     """Quantiles of a column: q of the rows lie below (q = 0.5 is the median).
 
     q: a number from 0 to 1, or several. lower, upper: public bounds to which values are held; dates
@@ -159,7 +159,7 @@ class Quantile(_Asked):
 
 
 @dataclass(frozen=True, repr=False)
-class Median(_Asked):
+class Median(Asked):
     """The median of a column: half of the rows lie below; see `Quantile`.
 
     Privacy: the price, as for `Quantile`.

@@ -64,11 +64,7 @@ class Quantiles:
         for level in self.plan.levels:
             for node in level:
                 part = _part(line, ends[node.low], ends[node.high])
-                ends[node.index] = (
-                    ends[node.low]
-                    if part is None
-                    else part.choose(node.q, node.rate, even=node.alone, words=words)
-                )
+                ends[node.index] = ends[node.low] if part is None else _choose(part, node, words)
         return tuple(ends[i] // line.measure.places for i in range(self.plan.size))
 
     def read(self, records: Sequence[Record]) -> tuple["RankedCells", ...]:
@@ -103,7 +99,7 @@ class Quantiles:
 
     @staticmethod
     def _law(part: Line, node: Node) -> Mapping[int, float]:
-        return part.log_masses(node.q, node.rate, even=node.alone)
+        return part.log_masses(node.q, node.rate, even=node.alone, offset=node.offset)
 
     def rank_error(self, confidence: float) -> tuple[int, ...]:
         """Bound the error in rank, in rows, of each quantile, with this confidence for all of them.
@@ -131,6 +127,10 @@ class Quantiles:
 
 def _part(line: Line, start: int, stop: int) -> Line | None:
     return line.after(start).before(stop) if start < stop else None
+
+
+def _choose(part: Line, node: Node, words: Words | None) -> int:
+    return part.choose(node.q, node.rate, even=node.alone, words=words, offset=node.offset)
 
 
 def _total(logs: Sequence[float]) -> float:
@@ -165,6 +165,12 @@ class RankedCells:
         """The quantile, or a tuple of them: numbers, whole numbers, or times in ISO text."""
         answers = self._answers()
         return answers[0] if self.asked.alone else answers
+
+    @property
+    def pair(self) -> tuple[float, float]:
+        """Two quantiles of numbers, as numbers."""
+        low, high = map(float, self._answers())
+        return low, high
 
     def interval(self, confidence: float = 0.95) -> Any:
         """Return the public bounds: no narrower interval of values is known without a price.

@@ -1,6 +1,6 @@
 """The public grid of a quantile: numbers, whole numbers or times; with bounds or without."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from fractions import Fraction
 from math import ceil, floor
@@ -10,7 +10,7 @@ from halfmask.mechanisms import Measure
 from halfmask.plan import Kind, OnGrid, instant
 from halfmask.queries.grid import Range, lay_grid, to_float
 
-__all__ = ["Answer", "Bound", "QuantileGrid", "micros"]
+__all__ = ["REAL_STEP", "Answer", "Bound", "QuantileGrid", "micros"]
 
 Bound = float | str | datetime | None
 Answer = int | float | str
@@ -21,7 +21,7 @@ _CELLS = Fraction(2**31)
 _WHOLE_BITS = 50
 """Whole numbers without bounds lie within 2^50."""
 
-_REAL_BITS, _REAL_STEP = 46, -12
+_REAL_BITS, REAL_STEP = 46, -12
 """Numbers without bounds lie within 2^34, in steps of 2^-12."""
 
 _TIMES = ("1900-01-01", "2200-01-01")
@@ -45,6 +45,7 @@ class QuantileGrid:
     grid: OnGrid
     kind: Kind
     octaves: int | None = None
+    fall: int = 0
 
     @classmethod
     def lay(cls, column: str, kind: Kind, lower: Bound, upper: Bound) -> "QuantileGrid":
@@ -64,7 +65,7 @@ class QuantileGrid:
                 "or declare the column 'time' in the schema"
             )
         if lower is None:
-            bits, step = (_WHOLE_BITS, 0) if kind == "integer" else (_REAL_BITS, _REAL_STEP)
+            bits, step = (_WHOLE_BITS, 0) if kind == "integer" else (_REAL_BITS, REAL_STEP)
             return cls(OnGrid(column, -(2**bits), 2**bits, step), kind, bits)
         bounds = Range(lower, upper)
         low, high = ceil(bounds.lower), floor(bounds.upper)
@@ -74,7 +75,8 @@ class QuantileGrid:
 
     def measure(self, *, cut: bool) -> Measure:
         """Return the public measure of its cells; `cut` where later choices split them."""
-        return Measure.of(self.grid.lower, self.grid.upper, cut=cut, octaves=self.octaves)
+        measure = Measure.of(self.grid.lower, self.grid.upper, cut=cut, octaves=self.octaves)
+        return replace(measure, fall=self.fall)
 
     @property
     def width(self) -> float | None:

@@ -47,7 +47,7 @@ class Node:
     """One choice: which quantile, its rank q in its part of the line, and the rate per weight.
 
     low, high: the quantiles that the part lies between, -1 and their number where it has no end.
-    alone: whether no later choice is made within the part.
+    alone: whether no later choice is made within the part. offset: public weight added to the rank.
     """
 
     index: int
@@ -56,6 +56,7 @@ class Node:
     high: int
     alone: bool
     rate: Fraction = Fraction(0)
+    offset: int = 0
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,15 @@ class QuantilePlan:
             return replace(node, rate=epsilon / (2 * weight * worst))
 
         return cls(tuple(tuple(rated(node, len(level)) for node in level) for level in shape))
+
+    def shifted(self, offsets: tuple[int, ...]) -> "QuantilePlan":
+        """Add public weights to the ranks of the quantiles, rising."""
+        return QuantilePlan(
+            tuple(
+                tuple(replace(node, offset=offsets[node.index]) for node in level)
+                for level in self.levels
+            )
+        )
 
     @property
     def size(self) -> int:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import date
 from difflib import get_close_matches
 from typing import Any, Generic, TypeVar
 
@@ -10,10 +11,12 @@ from halfmask.errors import InvalidQuery
 
 __all__ = [
     "AMOUNT",
+    "BOUND",
     "FLAG",
     "LIST",
     "NUMBER",
     "NUMBERS",
+    "ONE_OR_MORE",
     "PLACE",
     "PLACEHOLDER",
     "TABLE",
@@ -61,6 +64,14 @@ PLACE: Form[Any] = Form(
     "a number, or a list of one for each column",
     "100",
     lambda v: _number(v) or (isinstance(v, list) and all(map(_number, v))),
+)
+ONE_OR_MORE: Form[Any] = Form(
+    "a number, or a list of numbers", "[0.25, 0.5, 0.75]", lambda v: _number(v) or NUMBERS.fits(v)
+)
+BOUND: Form[Any] = Form(
+    "a number, a date or a date in quotes",
+    "0",
+    lambda v: _number(v) or _filled(v) or isinstance(v, date),
 )
 TABLE: Form[dict[str, Any]] = Form("a table", "{ key = value }", lambda v: isinstance(v, dict))
 TEXTS: Form[dict[str, str]] = Form(
