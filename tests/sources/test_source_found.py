@@ -4,7 +4,8 @@ import hashlib
 import itertools
 import math
 import operator
-from collections import defaultdict
+from collections import Counter, defaultdict
+from datetime import datetime, timedelta
 from fractions import Fraction
 
 import numpy as np
@@ -242,6 +243,21 @@ def test_order_and_threads_change_nothing(data, order, threads, rows, twins, tmp
         assert tuple(source.found_keys(found)) == naive_keys(found, rows, twins)
         assert points_of(source, points) == naive_points(points, rows, twins)
         source.close()
+
+
+def test_times_are_cells_of_microseconds(rows, sources, csv_source):
+    """From the year 1 to 9999, held to what a double counts exactly; by key as well."""
+    grid, keys = OnGrid("t", -(2**53), 2**53, 0), Keys("b", [True, False])
+
+    def counted(listed):
+        micros = [(row["t"] - datetime(1970, 1, 1)) // timedelta(microseconds=1) for row in listed]
+        return sorted(Counter(min(max(m, -(2**53)), 2**53) for m in micros).items())
+
+    known = [row for row in rows if row["t"] is not None]
+    by = [counted([row for row in known if row["b"] is truth]) for truth in (True, False)]
+    for name, source in [*sources.items(), ("csv", csv_source)]:
+        assert cells_of(source, GridCounts(grid)) == [counted(known)], name
+        assert cells_of(source, GridCounts(grid, groups=(keys,))) == by, name
 
 
 def test_keys_of_any_text_are_found_whole():
