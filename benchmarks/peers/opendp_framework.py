@@ -34,7 +34,6 @@ CENTS = 100
 TOP = CAP * CENTS
 MIDDLE = TOP // 2
 ROWS = (dp.vector_domain(dp.atom_domain(T="i64")), dp.symmetric_distance())
-CANDIDATES = [10 * CENTS * i for i in range(CAP // 10 + 1)]  # each draws its own noise: slow
 QUARTILES = (0.25, 0.5, 0.75)
 EDGES = [TOP * i // BINS for i in range(1, BINS)]
 
@@ -97,24 +96,29 @@ def release_variance(parts: tuple[dp.Measurement, ...], cents: np.ndarray) -> fl
     return min(max(second / size - (first / size) ** 2, 0.0), CAP**2 / 4)
 
 
-def quantile(q: float, epsilon: float = EPSILON) -> dp.Measurement:
-    """The library's own: permute-and-flip among multiples of ten."""
+def candidates(rows: int) -> list[int]:
+    """Multiples of ten, in cents; of a hundred for few rows. Each draws its own noise: slow."""
+    return list(range(0, TOP + 1, (10 if rows > 10_000 else 100) * CENTS))
+
+
+def quantile(size: int, q: float, epsilon: float = EPSILON) -> dp.Measurement:
+    """The library's own: permute-and-flip. The size, a public guess, picks the candidates alone."""
     build = lambda scale: dp.m.make_private_quantile(  # noqa: E731
-        *ROWS, dp.max_divergence(), CANDIDATES, q, scale
+        *ROWS, dp.max_divergence(), candidates(size), q, scale
     )
     return fitted(build, epsilon)
 
 
 def public_size_quantile(size: int, q: float, epsilon: float = EPSILON) -> dp.Measurement:
-    candidates = [float(c) / CENTS for c in CANDIDATES]
+    places = [float(c) / CENTS for c in candidates(size)]
     build = lambda scale: dp.m.make_private_quantile(  # noqa: E731
-        *of_size(size), dp.max_divergence(), candidates, q, scale
+        *of_size(size), dp.max_divergence(), places, q, scale
     )
     return replacing(build, epsilon)
 
 
-def quartiles() -> dp.Measurement:
-    return dp.c.make_composition([quantile(q, EPSILON / 3) for q in QUARTILES])
+def quartiles(size: int) -> dp.Measurement:
+    return dp.c.make_composition([quantile(size, q, EPSILON / 3) for q in QUARTILES])
 
 
 def public_size_quartiles(size: int) -> dp.Measurement:
@@ -195,9 +199,9 @@ def tasks(folder: Path) -> Tasks:
         "mean, n public": public(public_size_mean),
         "variance": lambda: task(sums_for_variance, cents, release_variance, note=three),
         "variance, n public": public(public_size_variance),
-        "median": lambda: task(lambda: quantile(0.5), cents, in_units),
+        "median": lambda: task(lambda: quantile(len(cents), 0.5), cents, in_units),
         "median, n public": public(public_size_quantile, 0.5),
-        "quartiles": lambda: task(quartiles, cents, in_units, note=three),
+        "quartiles": lambda: task(lambda: quartiles(len(cents)), cents, in_units, note=three),
         "quartiles, n public": public(public_size_quartiles),
         "histogram": lambda: task(histogram, cents),
         "unknown keys": cities,
