@@ -27,6 +27,7 @@ __all__ = ["HALFMASK", "PEERS", "Peer", "prepare", "say", "table"]  # for attack
 
 TOOLS = ("pip", "setuptools", "wheel", "pkg_resources", "_distutils_hack", "distutils-precedence")
 STARTS = 5
+PATIENCE = 600  # seconds a process may measure; what it has finished by then is kept
 SIZES = {"large": "", "small": "small"}  # folders below that of the data
 TASKS = (
     "count",
@@ -87,18 +88,22 @@ def run_tasks(
     place = ["--folder", str(folder)]
     offered = {peer: json.loads(peer.script_run("list", *place)) for peer in peers}
     results: dict[str, dict[str, dict]] = {task: {} for task in wanted}
-    ahead: dict[Peer, dict[str, dict]] = {}
-    for task in wanted:
-        for peer in peers:
-            names = [x for x in offered[peer] if x.split(",")[0] == task]
-            if peer.together:
-                if peer not in ahead:
-                    all_of = [x for x in offered[peer] if x.split(",")[0] in wanted]
-                    ahead[peer] = measured(peer, all_of, place, limits)
-                found = {name: ahead[peer][name] for name in names if name in ahead[peer]}
-            else:
-                found = {k: v for n in names for k, v in measured(peer, [n], place, limits).items()}
-            results[task] |= {f"{peer.name}{n[len(task) :]}": got for n, got in found.items()}
+    runs = [
+        (peer, [name])
+        for task in wanted
+        for peer in peers
+        for name in offered[peer]
+        if name.split(",")[0] == task and not peer.together
+    ]
+    runs += [
+        (peer, [name for name in offered[peer] if name.split(",")[0] in wanted])
+        for peer in peers
+        if peer.together
+    ]
+    for peer, names in runs:
+        for name, got in measured(peer, names, place, limits).items():
+            task, _, rest = name.partition(",")
+            results[task][f"{peer.name},{rest}" if rest else peer.name] = got
     return results
 
 
@@ -107,8 +112,13 @@ def measured(peer: Peer, names: list[str], place: list[str], limits: list[str]) 
     if not names:
         return {}
     say(f"{time.strftime('%H:%M:%S')} {peer.name}: {'; '.join(names)}")
+    script = str(SCRIPTS / peer.script)
     try:
-        return json.loads(peer.script_run("measure", *names, *place, *limits))
+        lines = peer.lines(script, "measure", *names, *place, *limits, most=PATIENCE)
+        found = {k: v for line in lines for k, v in json.loads(line or "{}").items()}
+        for name in set(names) - set(found):
+            say(f"{peer.name}: {name} was not done after {PATIENCE} s")
+        return found
     except RuntimeError as failed:
         if peer is HALFMASK:
             raise

@@ -8,7 +8,8 @@ Each peer script defines `tasks(folder)` and hands it to `main`, which understan
     script.py article --folder F --trials N --seconds S        the mean of 100 salaries, six times
     script.py cold --folder F                                  one private mean, then exit
 
-and prints one JSON object. A task that the library cannot do is absent from its dictionary.
+and prints one JSON object, or one for each task measured. A task that the library cannot do is
+absent from its dictionary.
 """
 
 import argparse
@@ -219,6 +220,16 @@ def measure(task: Task, truth: list[float], trials: int, seconds: float) -> dict
     }
 
 
+def measure_all(offered: Tasks, given: argparse.Namespace) -> None:
+    """Print a line for each task as soon as it is done, so that a run cut short is not lost."""
+    truths = json.loads((given.folder / "exact.json").read_text())
+    for name in given.tasks:
+        task = offered[name]()
+        truth = as_list(truths[task.truth or name.split(",")[0]])
+        found = measure(task, truth, given.trials, given.seconds)
+        print(json.dumps({name: found}), flush=True)
+
+
 def article(
     mean: Callable[[list[float]], Callable[[], float]], folder: Path, trials: int, seconds: float
 ) -> dict[str, object]:
@@ -245,17 +256,13 @@ def main(
     parser.add_argument("--seconds", type=float, default=180)
     given = parser.parse_args()
     result: object
+    if given.what == "measure":
+        measure_all(tasks(given.folder), given)
+        return
     if given.what == "cold":
         result = as_list(tasks(given.folder)["mean"]().answer())
     elif given.what == "list":
         result = list(tasks(given.folder))
-    elif given.what == "measure":
-        truths = json.loads((given.folder / "exact.json").read_text())
-        result = {}
-        for name in given.tasks:
-            task = tasks(given.folder)[name]()
-            truth = as_list(truths[task.truth or name.split(",")[0]])
-            result[name] = measure(task, truth, given.trials, given.seconds)
     else:
         result = {"relation": small_relation, "sets": {}}
         if small_mean is not None:

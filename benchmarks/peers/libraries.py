@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import venv
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,15 +41,26 @@ class Peer:
 
     def run(self, *arguments: str, helped: bool = True) -> str:
         """Run this environment's Python to its end; the last line of its output."""
+        return self.lines(*arguments, helped=helped)[-1]
+
+    def lines(self, *arguments: str, helped: bool = True, most: float | None = None) -> list[str]:
+        """Every line of its output; after `most` seconds it is ended, and what it said is kept."""
         environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
         if helped and self.helpers:
             environment["PYTHONPATH"] = str(self.home / "helpers")
-        done = subprocess.run(
-            [self.python, *arguments], env=environment, text=True, capture_output=True, check=False
-        )
-        if done.returncode:
-            raise RuntimeError(f"{self.name}: {' '.join(arguments)} failed\n{done.stderr}")
-        return done.stdout.strip().rpartition("\n")[2]
+        with tempfile.TemporaryFile("w+") as said, tempfile.TemporaryFile("w+") as wrong:
+            command = [str(self.python), *arguments]
+            process = subprocess.Popen(command, env=environment, stdout=said, stderr=wrong)
+            try:
+                failed = process.wait(most)
+            except subprocess.TimeoutExpired:
+                process.terminate()
+                failed = process.wait() and None
+            said.seek(0)
+            wrong.seek(0)
+            if failed:
+                raise RuntimeError(f"{self.name}: {' '.join(arguments)} failed\n{wrong.read()}")
+            return said.read().strip().split("\n")
 
     def script_run(self, *arguments: str) -> str:
         return self.run(str(SCRIPTS / self.script), *arguments)
