@@ -11,6 +11,7 @@ ThresholdLaplace   counts of unknown keys, shown above a threshold, (epsilon, de
 ThresholdGaussian  the same with less noise where a unit may be in many groups
 KeySelection       which unknown keys are kept, without counts: the best selection
 BoxMedian          a centre of points on a grid by nested boxes, pure epsilon
+SpatialMedian      the same by sums of unit vectors, for coordinates that are many or go together
 Line               a quantile by its exact rank, on a line of weights
 
 Mechanism          the protocol of all
@@ -30,6 +31,7 @@ from halfmask.mechanisms.quantile_line import Line
 from halfmask.mechanisms.quantile_ranks import Measure
 from halfmask.mechanisms.rounded_gaussian import RoundedGaussian
 from halfmask.mechanisms.selection import Selection
+from halfmask.mechanisms.spatial import SpatialMedian
 from halfmask.mechanisms.staircase import Staircase
 from halfmask.mechanisms.threshold import Thresholded
 from halfmask.mechanisms.threshold_gaussian import ThresholdGaussian
@@ -50,6 +52,7 @@ __all__ = [
     "PermuteAndFlip",
     "RoundedGaussian",
     "Selection",
+    "SpatialMedian",
     "Staircase",
     "ThresholdGaussian",
     "ThresholdLaplace",

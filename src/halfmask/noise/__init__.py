@@ -7,6 +7,7 @@ bernoulli    coins: `bernoulli_exp` with probability exp(-x), `bernoulli_enclose
 choice       `categorical` by exponential weights, `permutation`, `below` (uniform integers)
 weighted     `weighted`: `categorical` where each index stands for many equal candidates
 whole        `below_whole` (uniform, of any magnitude) and `weighted_huge` (huge counts, on demand)
+sphere       `ShellPoint`, uniform in a spherical shell, as many digits as are asked
 ramps        `Ramps`, ranges on which the exponent rises in equal steps
 
 lanes        how floats filter and integers decide: the floor of an exponential variable
@@ -25,12 +26,15 @@ from halfmask.noise.enclosure import exp_minus
 from halfmask.noise.gaussian import discrete_gaussian, rounded_gaussian
 from halfmask.noise.laplace import discrete_laplace, geometric, rounded_laplace
 from halfmask.noise.ramps import Ramps
-from halfmask.noise.weighted import weighted
+from halfmask.noise.sphere import ShellPoint
+from halfmask.noise.weighted import Groups, weighted
 from halfmask.noise.whole import below_whole, read_bits, weighted_huge
 from halfmask.noise.words import Words, secure_words, seeded_words
 
 __all__ = [
+    "Groups",
     "Ramps",
+    "ShellPoint",
     "Words",
     "below",
     "below_whole",

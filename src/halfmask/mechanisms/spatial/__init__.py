@@ -1,0 +1,11 @@
+"""The private spatial (geometric) median: an exact sampler at pure epsilon.
+
+median    `SpatialMedian`: the mechanism, its law, the proof of its privacy and of its exactness
+envelope  a certified lower bound of the score around a centre, by distance
+matrices  inverses and certified eigenvalue bounds, the same on any number of threads
+sums      the length of a sum of unit vectors, enclosed: by floats, then as closely as asked
+"""
+
+from halfmask.mechanisms.spatial.median import SpatialMedian
+
+__all__ = ["SpatialMedian"]

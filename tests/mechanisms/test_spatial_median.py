@@ -1,0 +1,248 @@
+"""The exact spatial median: enclosures, the certified bound, the law of a draw, its privacy.
+
+Statistical tests draw from the secure source, with a false-alarm rate of 1e-6 each.
+"""
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mpmath import mp, mpf
+from scipy.stats import chisquare
+
+from halfmask.errors import InvalidQuery
+from halfmask.mechanisms import SpatialMedian
+from halfmask.mechanisms.spatial.matrices import (
+    certified_ratio,
+    gram,
+    inverse,
+    is_positive,
+    largest,
+    least,
+)
+from halfmask.mechanisms.spatial.sums import UnitSum
+from halfmask.noise import seeded_words
+
+FALSE_ALARM = 1e-6
+
+
+def exact_length(points, theta, steps):
+    """‖S‖ by mpmath."""
+    with mp.workdps(60):
+        total = [mpf(0)] * len(theta)
+        for row in points:
+            gap = [(int(x) - int(t)) * s for x, t, s in zip(row, theta, steps, strict=True)]
+            length = mp.sqrt(sum(g * g for g in gap))
+            if length:
+                total = [a + g / length for a, g in zip(total, gap, strict=True)]
+        return mp.sqrt(mp.fsum(a * a for a in total))
+
+
+def float_lengths(points, places, steps):
+    gaps = (points[None] - np.array(places)[:, None]) * np.array(steps, float)
+    lengths = np.linalg.norm(gaps, axis=2, keepdims=True)
+    units = np.divide(gaps, lengths, out=np.zeros_like(gaps), where=lengths > 0)
+    return np.linalg.norm(units.sum(axis=1), axis=1)
+
+
+def box(lower, upper):
+    return list(itertools.product(*(range(a, b + 1) for a, b in zip(lower, upper, strict=True))))
+
+
+def masses(points, places, steps, rate):
+    weights = np.exp(-float(rate) * float_lengths(points, places, steps))
+    return weights / weights.sum()
+
+
+@given(st.integers(1, 5), st.integers(0, 40), st.integers(0, 50), st.integers(0, 2**32))
+@settings(max_examples=60, deadline=None)
+def test_lengths_of_sums_are_enclosed(d, n, log2_size, seed):
+    generator = np.random.default_rng(seed)
+    points = generator.integers(-(2**log2_size), 2**log2_size + 1, (n, d))
+    theta = points[0] if n and seed % 2 else generator.integers(-3, 4, d)
+    steps = tuple(generator.integers(1, 1000, d).tolist())
+    exact, total = exact_length(points, theta, steps), UnitSum(points, theta, steps)
+    for low, high in (total.near, total.within(40), total.within(150)):
+        with mp.workdps(60):
+            ends = [mpf(end.numerator) / end.denominator for end in (low, high)]
+            assert ends[0] - mpf(10) ** -50 <= exact <= ends[1] + mpf(10) ** -50
+    low, high = total.within(150)
+    assert high - low <= Fraction(1 + n * 4 * (d + 1), 2**149)
+
+
+@given(st.integers(1, 6), st.integers(0, 2**32))
+@settings(max_examples=60, deadline=None)
+def test_eigenvalue_bounds_hold_and_are_close(d, seed):
+    generator = np.random.default_rng(seed)
+    rows = generator.normal(size=(d + 3, d)) * np.exp(generator.normal(size=d))
+    matrix, error = gram(rows)
+    values = np.linalg.eigvalsh(rows.T @ rows)
+    assert np.abs(np.linalg.eigvalsh(matrix - rows.T @ rows)).max() <= error + 1e-12
+    assert error < 1e-4 * np.trace(matrix)
+    exact = np.linalg.eigvalsh(matrix)
+    assert largest(matrix) >= exact[-1] >= largest(matrix) / 1.01
+    assert least(matrix) <= exact[0] <= least(matrix) * 1.1 + 1e-9 * values[-1]
+    assert np.allclose(inverse(matrix) @ matrix, np.eye(d), atol=1e-6 * values[-1] / values[0])
+    assert is_positive(matrix)
+    assert not is_positive(matrix, float(exact[0]) * 1.01 + 1e-9)
+    other = generator.normal(size=(d, d))
+    m = other @ other.T + np.eye(d) / 10
+    m = (m + m.T) / 2
+    ratio = certified_ratio(matrix, error, m, 1.0)
+    z = generator.normal(size=(2000, d))
+    z /= np.linalg.norm(z, axis=1)[:, None]
+    mz = z @ m
+    assert (((mz @ matrix) * mz).sum(1) - error * (mz**2).sum(1)).min() >= (
+        ratio * np.linalg.norm(mz, axis=1)
+    ).min() * (1 - 1e-9)
+    assert ((((mz @ matrix) * mz).sum(1)) / np.linalg.norm(mz, axis=1)).min() >= ratio * (1 - 1e-9)
+    assert ratio >= 0
+    exactly = np.linalg.eigvalsh(matrix)[0]
+    assert exactly * 0.9 <= certified_ratio(matrix, 0.0, np.eye(d), 1.0) <= exactly or (
+        exactly < np.trace(matrix) / d / 100
+    )
+    assert certified_ratio(matrix - 2 * np.eye(d) * exact[-1], error, m, 1.0) == -np.inf
+
+
+KINDS = {
+    "normal": lambda g, n, d: g.normal(size=(n, d)),
+    "cauchy": lambda g, n, d: g.standard_cauchy(size=(n, d)),
+    "stretched": lambda g, n, d: g.normal(size=(n, d)) * np.geomspace(1, 10, d),
+    "lattice": lambda g, n, d: np.rint(g.normal(size=(n, d))),
+    "two clusters": lambda g, n, d: g.normal(size=(n, d)) + 30 * (g.random((n, 1)) < 0.4),
+    "equal": lambda g, n, d: np.ones((n, d)),
+    "line": lambda g, n, d: g.normal(size=(n, 1)) * np.ones(d),
+}
+
+
+@given(
+    st.sampled_from(sorted(KINDS)), st.integers(1, 6), st.integers(0, 80), st.integers(0, 2**32),
+    st.sampled_from([2, 2**10, 2**30]),
+)  # fmt: skip
+@settings(max_examples=80, deadline=None)
+def test_the_bound_is_below_the_score_everywhere(kind, d, n, seed, scale):
+    """At random points of every shell, as they are rounded: the slack is never negative."""
+    generator = np.random.default_rng(seed)
+    rows = np.rint(KINDS[kind](generator, n, d) * scale).astype(np.int64)
+    edge = 64 * scale
+    median = SpatialMedian([-edge] * d, [edge] * d, 1, 1, generator.integers(1, 4, d).tolist())
+    proposals = median.proposals(rows)
+    levels = proposals.levels
+    assert (np.diff(levels) >= 0).all()
+    words = seeded_words(seed)
+    for shell in generator.integers(0, levels.size, 40).tolist():
+        place = proposals._propose(shell, words)
+        if place is not None:
+            length = float_lengths(proposals.points, [place], median.steps)[0] if n else 0.0
+            assert levels[shell] / 2**20 <= length + 1e-9 * n
+
+
+def agreement(seen, law):
+    """The p-value of counts under a law; places expected fewer than 5 times are taken together."""
+    expected = law * seen.sum()
+    rare = expected < 5
+    if rare.any():
+        seen, expected = (np.append(x[~rare], x[rare].sum()) for x in (seen, expected))
+        if expected[-1] < 5:
+            seen[0], expected[0] = seen[0] + seen[-1], expected[0] + expected[-1]
+            seen, expected = seen[:-1], expected[:-1]
+    return chisquare(seen, expected).pvalue
+
+
+CASES = {
+    "line": ([[2], [2], [5], [7], [9], [9]], [0], [12], 1, 1, [1]),
+    "plane": ([[0, 0], [3, 1], [1, 4], [1, 1], [5, 2]], [-1, 0], [6, 5], 1, 2, [1, 1]),
+    "steps": ([[0, 0], [3, 1], [1, 4], [1, 1], [5, 2]], [-1, 0], [6, 5], 2, 3, [1, 3]),
+    "all equal": ([[2, 2, 2]] * 5, [0, 0, 0], [4, 3, 4], 1, Fraction(1, 2), [1, 1, 1]),
+    "a line in the plane": ([[0, 0], [1, 1], [3, 3], [6, 6]], [0, 0], [6, 6], 1, 2, [1, 1]),
+    "no rows": (np.empty((0, 2)), [0, 0], [4, 3], 1, 1, [1, 1]),
+}
+
+
+def p_value(case, factor=1, draws=300):
+    rows, lower, upper, moved, epsilon, steps = CASES[case]
+    points, places = np.array(rows, np.int64), box(lower, upper)
+    median = SpatialMedian(lower, upper, moved, Fraction(epsilon) * factor, steps)
+    proposals, index = median.proposals(points), {place: i for i, place in enumerate(places)}
+    seen = np.zeros(len(places))
+    for _ in range(draws):
+        seen[index[proposals.draw()]] += 1
+    rate = SpatialMedian(lower, upper, moved, epsilon, steps).rate
+    return agreement(seen, masses(points, places, steps, rate))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_draw_has_the_law_of_its_score(case):
+    assert p_value(case) > FALSE_ALARM
+
+
+@pytest.mark.parametrize("factor", [Fraction(2, 3), Fraction(3, 2)])
+def test_a_wrong_epsilon_is_seen(factor):
+    assert p_value("line", factor, 1500) < FALSE_ALARM
+
+
+def test_a_fine_grid_has_the_law_of_its_score():
+    """Where the bound is at work: a grid of a million points, cut into 4 x 4 parts."""
+    rows = np.rint(np.random.default_rng(3).normal(size=(60, 2)) * 100).astype(np.int64)
+    median = SpatialMedian([-480, -480], [479, 479], 1, Fraction(4, 5))
+    proposals = median.proposals(rows)
+    drawn = np.array([proposals.draw() for _ in range(300)])
+    fine = np.arange(-480, 480, 6) + 2
+    places = np.stack(np.meshgrid(fine, fine, indexing="ij"), axis=-1).reshape(-1, 2)
+    law = masses(rows, places, [1, 1], median.rate)
+    edges = np.array([-480, -24, 0, 24, 480])
+    expected = np.histogram2d(*places.T, [edges, edges], weights=law)[0].ravel()
+    seen = np.histogram2d(*drawn.T, [edges, edges])[0].ravel()
+    assert agreement(seen, expected) > FALSE_ALARM
+
+
+@pytest.mark.parametrize("moved", [1, 2])
+def test_loss_is_at_most_epsilon_and_a_third_of_it_is_reached(moved):
+    """McSherry & Talwar 2007, Thm 6, over all small data sets and their neighbours."""
+    places, epsilon = box([0, 0], [2, 1]), 1.5
+    rate = SpatialMedian([0, 0], [2, 1], moved, epsilon).rate
+    worst = 0.0
+    for n in range(1, 4):
+        for rows in itertools.combinations_with_replacement(places, n):
+            here = masses(np.array(rows), places, [1, 1], rate)
+            rest = np.array(rows[1:], np.int64).reshape(-1, 2)
+            others = [rest] if moved == 1 else [np.vstack([rest, [p]]) for p in places]
+            for other in others:
+                there = masses(other, places, [1, 1], rate)
+                worst = max(worst, float(np.abs(np.log(here / there)).max()))
+    assert epsilon / 3 <= worst <= epsilon + 1e-12
+
+
+@given(st.integers(1, 4), st.integers(1, 6), st.integers(0, 2**32))
+@settings(max_examples=60, deadline=None)
+def test_one_row_changes_every_score_by_at_most_one(d, n, seed):
+    rows = np.random.default_rng(seed).integers(0, 4, (n, d))
+    places = box([0] * d, [3] * d)
+    with_row, without = (float_lengths(part, places, [1] * d) for part in (rows, rows[1:]))
+    assert np.abs(with_row - without).max() <= 1 + 1e-12
+
+
+def test_many_coordinates_take_few_proposals_and_the_same_words_give_the_same_point():
+    generator = np.random.default_rng(0)
+    rows = np.rint(generator.normal(size=(4000, 50)) * 2**30).astype(np.int64)
+    median = SpatialMedian([-(2**40)] * 50, [2**40] * 50, 1, 1)
+    proposals = median.proposals(rows)
+    draws = [np.array(proposals.draw(seeded_words(i)), float) / 2**30 for i in range(5)]
+    assert max(np.linalg.norm(draw) for draw in draws) < 0.5
+    again = median.release(rows, seeded_words(3))
+    assert again == proposals.draw(seeded_words(3))
+    tried = [
+        proposals._propose(int(s), seeded_words(9))
+        for s in proposals.shells.draw(40, seeded_words(8))
+    ]
+    excess = float_lengths(rows, [t for t in tried if t is not None], [1] * 50)
+    assert excess.min() > 0
+
+
+@pytest.mark.parametrize("steps", [[1], [1, 0], [1, 2**41], [1, 0.5]])
+def test_steps_that_are_none_are_refused(steps):
+    with pytest.raises(InvalidQuery, match="steps"):
+        SpatialMedian([0, 0], [1, 1], 1, 1, steps)
