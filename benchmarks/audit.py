@@ -37,13 +37,13 @@ def judged(found, entry):
     )
 
 
-def report(title, entries, tight):
+def report(title, entries, tight, depth):
     print(f"\n{title}\n")
     print("| algorithm | claimed | true | certified | DP-Sniper | verdict | outputs | CPU s |")
     print("| --- | ---: | ---: | ---: | ---: | --- | ---: | ---: |")
     total, wrong = 0.0, 0
     for entry in entries:
-        found, seconds = measured(entry, tight, **entry.options)
+        found, seconds = measured(entry, tight, **depth, **entry.options)
         total, wrong = total + seconds, wrong + (found.violated != entry.broken)
         print(
             f"| {entry.name} | {entry.claimed:g} | {entry.true:.3g} "
@@ -60,21 +60,25 @@ def main():
     parser.add_argument("--part", choices=["broken", "correct", "planted"], action="append")
     parser.add_argument("--only", default="", help="a part of the name")
     parser.add_argument("--tight", action="store_true", help="go on to the full depth")
+    parser.add_argument(
+        "--depth", type=int, default=5_000_000, help="outputs for each right form, all drawn"
+    )
     options = parser.parse_args()
+    right = {"samples": options.depth}
     parts = {
-        "broken": {"Published, broken": audit_corpus.BROKEN},
-        "correct": {"Published, right": audit_corpus.CORRECT},
+        "broken": {"Published, broken": (audit_corpus.BROKEN, {})},
+        "correct": {"Published, right": (audit_corpus.CORRECT, right)},
         "planted": {
-            "Planted bugs": audit_planted.BUGS,
-            "Their right forms": audit_planted.TWINS,
+            "Planted bugs": (audit_planted.BUGS, {}),
+            "Their right forms": (audit_planted.TWINS, right),
         },
     }
     total, wrong = 0.0, 0
     for part in options.part or parts:
-        for title, entries in parts[part].items():
+        for title, (entries, depth) in parts[part].items():
             chosen = [entry for entry in entries if options.only in entry.name]
             if chosen:
-                seconds, mistakes = report(title, chosen, options.tight)
+                seconds, mistakes = report(title, chosen, options.tight, depth)
                 total, wrong = total + seconds, wrong + mistakes
     print(f"\n{total:.1f} CPU s in all, {wrong} wrong")
     sys.exit(wrong > 0)

@@ -24,9 +24,10 @@ DEPTH = 10_000_000
 FIRST = 1 << 13  # outputs of each neighbour in the first round
 LONGEST = 1 << 17  # rows of a batch
 LARGEST = 1 << 20  # entries of a batch
-MEMORY = 1 << 23  # entries of each neighbour that are kept to learn from, of all pairs together
+MEMORY = 1 << 24  # entries of each neighbour that are kept to learn from, of all pairs together
 PATIENCE = 50_000  # outputs of each neighbour before pairs are told apart
 SLACK = 2.0  # standard deviations between a low and a high guess
+HOPE = 5.0  # standard deviations by which a better event may yet be found
 LAST = 0.75  # part of the depth after which the highest bound is sought, no longer the violation
 RETAINED = 2  # candidates of either rating that stay
 
@@ -215,18 +216,22 @@ class _Search:
             return contests
         if self.evidence.violated:
             return [max(contests, key=self.bound)]
-        rates = [self.rate(contest) for contest in contests]
-        least = max(low for low, _ in rates)
-        return [c for c, (_, high) in zip(contests, rates, strict=True) if high >= least]
+        known = [self.known(contest) for contest in contests]
+        best = max(known)
+        return [
+            contest
+            for contest, excess in zip(contests, known, strict=True)
+            if max(excess, 0) + SLACK / sqrt(contest.seen) >= max(best, 0)
+            and excess + HOPE / sqrt(contest.seen) >= best
+        ]
 
-    def rate(self, contest: _Contest) -> tuple[float, float]:
-        """Rate a pair by its best event's excess per root output: a low and a high guess.
+    def known(self, contest: _Contest) -> float:
+        """Rate a pair by its best event's excess per root output; below 0 breaks no claim.
 
-        Never below 0: a pair whose events do not break the claim may have one that was not found.
+        An event that was not found may be better than the best so far, so that a pair below 0
+        counts as 0 at first; the more was seen, the less is left to be found.
         """
-        known = max(self.claim.ratings(candidate.past)[0] for candidate in contest.candidates)
-        low = max(known, 0.0)
-        return low, low + SLACK / sqrt(contest.seen)
+        return max(self.claim.ratings(candidate.past)[0] for candidate in contest.candidates)
 
     def bound(self, contest: _Contest) -> float:
         """Rate a pair by the epsilon that it might certify."""

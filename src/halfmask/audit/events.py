@@ -18,7 +18,7 @@ Flags = NDArray[np.bool_]
 Measure = Callable[[Matrix], NDArray[Any]]
 
 SHOWN = 4  # parts of a description that are written out
-SLICE = 1 << 15  # rows at a time: they stay in the processor's cache
+SLICE = 1 << 16  # entries at a time: they stay in the processor's cache
 
 
 class Event(ABC):
@@ -153,8 +153,9 @@ def outcomes(
 
     """
     total = np.zeros((len(events), 4))
-    for start in range(0, len(first), SLICE):
-        rows = slice(start, start + SLICE)
+    size = max(1, SLICE // first.shape[1])
+    for start in range(0, len(first), size):
+        rows = slice(start, start + size)
         values: dict[int, tuple[NDArray[Any], NDArray[Any]]] = {}  # events may share a measure
         for count, (event, swapped) in zip(total, events, strict=True):
             measure = event.measure

@@ -89,7 +89,7 @@ def _free_sum(outputs: Matrix, recurring: NDArray[np.float64]) -> NDArray[np.flo
 def _hash(outputs: Matrix) -> NDArray[np.uint64]:
     """Return a 64-bit word a row; a collision only makes an event coarser."""
     named = np.where(np.isnan(outputs), NAN, outputs)
-    bits = np.ascontiguousarray(named).view(np.uint64)
+    bits = named.view(np.uint64)
     bits = (bits ^ (bits >> np.uint64(29))) * SPREAD
     word = np.zeros(outputs.shape[0], np.uint64)
     for j in range(outputs.shape[1]):

@@ -45,7 +45,7 @@ def _outputs(mechanism: Mechanism, data: object, size: int) -> Matrix:
             f"mechanism: returned shape {outputs.shape} for size {size}; return ({size},) or "
             f"({size}, k), one independent output a row"
         )
-    return outputs.reshape(size, -1).astype(np.float64, copy=False)
+    return np.asfortranarray(outputs.reshape(size, -1), dtype=np.float64)  # column by column
 
 
 class Repeated:

@@ -16,7 +16,7 @@ Vector = NDArray[np.float64]
 
 CELLS = 32  # equal cells of a column between its outer hundredths
 WIDEST = 64  # columns, beyond which nothing is learned
-RIDGE = 1e-4
+RIDGES = {"linear score": 1e-4, "smooth linear score": 0.1}  # sharp with many rows; steady with few
 PRODUCT = 200_000  # multiplications at a time: too few for the matrix library to start threads
 FAR = 1e100
 
@@ -30,29 +30,36 @@ def learned_statistics(first: Matrix, second: Matrix) -> Iterator[Statistic]:
         yield Statistic("sum of log ratios of columns", columns.score)
         steps = _independent(_differences(first), _differences(second))
         yield Statistic("sum of log ratios of differences", lambda y: steps.score(_differences(y)))
-    yield Statistic("linear score", _linear(first, second).score)
+    for name, line in _linear(first, second):
+        yield Statistic(name, line.score)
 
 
 @dataclass(frozen=True)
 class _Additive:
     """A sum over columns: weights for atoms; for all else a slope, or a table of cells.
 
-    atoms: shape (a,), with what stands for infinities at both ends; atom_weights: (a, k).
+    atoms: shape (a,), with what stands for infinities at both ends; atom_weights: (a, k);
+    columns: the span of those in which each atom was seen.
     """
 
     atoms: Vector
     atom_weights: Matrix
+    columns: tuple[slice, ...]
     free: "_Slopes | _Tables"
 
     def score(self, outputs: Matrix) -> Vector:
-        """Return shape (size,)."""
+        """Return shape (size,): equal rows score alike to the last bit."""
         y, atoms = outputs, slice(1, -1)
         if not np.isfinite(outputs).all():
             y, atoms = _bounded(outputs), slice(None)
-        parts = self.free(y)
-        for atom, weights in zip(self.atoms[atoms], self.atom_weights[atoms], strict=True):
-            np.copyto(parts, weights, where=y == atom)
-        total: Vector = parts.sum(axis=1)
+        parts, taken = self.free(y), np.zeros(y.shape, np.bool_)
+        total = np.zeros(len(y))
+        for i in range(self.atoms.size)[atoms]:
+            near = self.columns[i]
+            here = y[:, near] == self.atoms[i]
+            taken[:, near] |= here
+            total += (here * self.atom_weights[i, near]).sum(axis=1)
+        total += (parts * ~taken).sum(axis=1)
         return total
 
 
@@ -76,10 +83,18 @@ class _Tables:
     tables: Matrix
 
     def __call__(self, y: Matrix) -> Matrix:
-        cells = np.clip((y - self.starts) / self.widths, -1, CELLS).astype(np.int32) + 1
+        cells = _cells(y, self.starts, self.widths)
         cells += np.arange(y.shape[1], dtype=np.int32) * (CELLS + 2)
         found: Matrix = self.tables.ravel()[cells]
         return found
+
+
+def _cells(y: Matrix, starts: Vector, widths: Vector) -> NDArray[np.int32]:
+    """Number the cells of values: 0 is below all, CELLS + 1 above."""
+    place = (y - starts) * (1 / widths)
+    np.minimum(np.maximum(place, -1, out=place), CELLS, out=place)
+    place += 1
+    return place.astype(np.int32)
 
 
 def _bounded(outputs: Matrix) -> Matrix:
@@ -106,36 +121,36 @@ def _split(first: Matrix, second: Matrix) -> tuple[Vector, Matrix, NDArray[np.bo
     return recurring, pooled, ~is_atom(pooled, recurring)
 
 
+def _spans(pooled: Matrix, recurring: Vector) -> tuple[slice, ...]:
+    """Return from which to which column each atom occurs; infinities may come anywhere."""
+    everywhere = slice(0, pooled.shape[1])
+    spans = [everywhere]
+    for atom in recurring[1:-1]:
+        seen = np.flatnonzero((pooled == atom).any(axis=0))
+        spans.append(slice(int(seen[0]), int(seen[-1]) + 1))
+    return (*spans, everywhere)
+
+
 def _independent(first: Matrix, second: Matrix) -> _Additive:
     """Return the log likelihood ratio of independent columns, by histograms (naive Bayes)."""
     recurring, pooled, free = _split(first, second)
-    width = pooled.shape[1]
+    size, width = len(first), pooled.shape[1]
+    flags = [pooled == atom for atom in recurring]
+    counts = [[np.count_nonzero(half, axis=0) for half in (f[:size], f[size:])] for f in flags]
+    weights = np.stack([_trusted(one, two) for one, two in counts])
     starts, widths = np.zeros(width), np.ones(width)
-    tables, weights = np.zeros((width, CELLS + 2)), np.zeros((recurring.size, width))
-    is_first = np.arange(len(pooled)) < len(first)
+    tables = np.zeros((width, CELLS + 2))
     for j in range(width):
-        weights[:, j] = [_log_ratio(pooled[:, j] == atom, is_first) for atom in recurring]
-        kept = free[:, j]
-        if kept.sum() >= CELLS:
-            values = pooled[kept, j]
+        values = pooled[free[:, j], j]
+        if values.size >= CELLS:
             low, high = np.quantile(values[:: max(1, values.size // 4096)], [0.01, 0.99])
             starts[j], widths[j] = low, max((high - low) / CELLS, 1e-300)
-            cells = np.clip((values - starts[j]) / widths[j], -1, CELLS).astype(np.int64) + 1
-            tables[j] = _log_ratios(cells, is_first[kept])
-    return _Additive(recurring, weights, _Tables(starts, widths, tables))
-
-
-def _log_ratio(where: NDArray[np.bool_], is_first: NDArray[np.bool_]) -> float:
-    one = np.count_nonzero(where & is_first)
-    two = np.count_nonzero(where) - one
-    return float(_trusted(np.array([one]), np.array([two]))[0])
-
-
-def _log_ratios(cells: NDArray[np.int64], is_first: NDArray[np.bool_]) -> Vector:
-    return _trusted(
-        np.bincount(cells[is_first], minlength=CELLS + 2),
-        np.bincount(cells[~is_first], minlength=CELLS + 2),
-    )
+            cells = _cells(values, starts[j], widths[j])
+            end = np.count_nonzero(free[:size, j])
+            one, two = (np.bincount(c, minlength=CELLS + 2) for c in (cells[:end], cells[end:]))
+            tables[j] = _trusted(one, two)
+    spans = _spans(pooled, recurring)
+    return _Additive(recurring, weights, spans, _Tables(starts, widths, tables))
 
 
 def _trusted(one: NDArray[np.int64], two: NDArray[np.int64]) -> Vector:
@@ -145,8 +160,8 @@ def _trusted(one: NDArray[np.int64], two: NDArray[np.int64]) -> Vector:
     return ratios
 
 
-def _linear(first: Matrix, second: Matrix) -> _Additive:
-    """Discriminate linearly between values and flags of atoms.
+def _linear(first: Matrix, second: Matrix) -> Iterator[tuple[str, _Additive]]:
+    """Discriminate linearly between values and flags of atoms, with each of the RIDGES.
 
     One step of Newton's method for logistic regression: for small differences all that is needed.
     """
@@ -158,27 +173,31 @@ def _linear(first: Matrix, second: Matrix) -> _Additive:
     if recurring.size > 2:  # answers among markers: where they stand, the flags say
         values = values.sum(axis=1, keepdims=True)
     parts = [values, *(pooled == atom for atom in recurring)]
-    weights = [np.zeros(part.shape[1]) for part in parts]
     places = [(i, j) for i, part in enumerate(parts) for j in range(part.shape[1])]
     places = [(i, j) for i, j in places if (parts[i][:, j] != parts[i][0, j]).any()]
-    if places:
-        found = _discriminate(np.stack([parts[i][:, j] for i, j in places], axis=1))
-        for (i, j), weight in zip(places, found, strict=True):
+    if not places:
+        return
+    spans = _spans(pooled, recurring)
+    found = _discriminate(np.stack([parts[i][:, j] for i, j in places], axis=1))
+    for name, solution in zip(RIDGES, found, strict=True):
+        weights = [np.zeros(part.shape[1]) for part in parts]
+        for (i, j), weight in zip(places, solution, strict=True):
             weights[i][j] = weight
-    slopes = _Slopes(np.broadcast_to(weights[0], width))
-    return _Additive(recurring, np.array(weights[1:]), slopes)
+        slopes = _Slopes(np.broadcast_to(weights[0], width))
+        yield name, _Additive(recurring, np.array(weights[1:]), spans, slopes)
 
 
-def _discriminate(X: Matrix) -> Vector:
-    """Return weights that tell the first half of rows from the second."""
+def _discriminate(X: Matrix) -> list[Vector]:
+    """Return weights that tell the first half of rows from the second, for each of the RIDGES."""
     centre, spread = X.mean(axis=0), X.std(axis=0)
-    Z = ((X - centre) / spread).astype(np.float32)
-    half = len(Z) // 2
-    means = Z[:half].mean(axis=0, dtype=np.float64) - Z[half:].mean(axis=0, dtype=np.float64)
-    gram = RIDGE * len(Z) * np.eye(Z.shape[1])
-    rows = max(8, PRODUCT // Z.shape[1] ** 2)
-    for start in range(0, len(Z), rows):
-        part = Z[start : start + rows]
-        gram += part.T @ part
-    weights: Vector = np.linalg.solve(gram / len(Z), means) / spread
-    return weights
+    half, (size, width) = len(X) // 2, X.shape
+    gram, means = np.zeros((width, width)), np.zeros(width)
+    rows = max(8, PRODUCT // width**2)
+    for start in range(0, half, rows):
+        for begin, sign in ((start, 1), (half + start, -1)):
+            part = X[begin : min(begin + rows, half if sign > 0 else size)]
+            Z = ((part - centre) / spread).astype(np.float32)
+            gram += Z.T @ Z
+            means += sign * Z.sum(axis=0)
+    gram, means = gram / size, means / half
+    return [np.linalg.solve(gram + r * np.eye(width), means) / spread for r in RIDGES.values()]

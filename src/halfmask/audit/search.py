@@ -21,8 +21,8 @@ MANY = 160  # distinct values up to which each gets a bin of its own
 QUANTILES = np.concatenate(
     [[0.0005, 0.002, 0.005, 0.01], np.linspace(0.02, 0.98, 97), [0.99, 0.995, 0.998, 0.9995]]
 )
-FITTED = 1 << 16  # rows from which scores and sets of fingerprints are learned
-CUT = 1 << 15  # rows from which thresholds are
+FITTED = 1 << 18  # rows from which scores and sets of fingerprints are learned
+CUT = 1 << 16  # rows from which thresholds are
 RANKED = 1 << 17  # rows that rank
 PILOT_SIGMAS = 1.5  # how far estimates are shrunk against the lucky winner
 DEPTH_SIGMAS = 5.3  # about sqrt(2 log(1/alpha)) at alpha = 1e-6: what certifying costs

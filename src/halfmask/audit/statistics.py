@@ -71,7 +71,7 @@ def lowest_bit(values: Matrix) -> Matrix:
     >>> lowest_bit(np.array([1.0, 12.0, 0.75])).tolist()
     [0.0, 2.0, -2.0]
     """
-    bits = np.ascontiguousarray(values).view(np.int64)
+    bits = values.view(np.int64)
     exponent = (bits >> 52) & 0x7FF
     mantissa = (bits & ((1 << 52) - 1)) | ((exponent > 0).astype(np.int64) << 52)
     lowest = (mantissa & -mantissa).astype(np.float64)
