@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import halfmask as hm
-from halfmask.mechanisms import Additive, DiscreteGaussian, DiscreteLaplace
+from halfmask.mechanisms import Additive, DiscreteGaussian, DiscreteLaplace, Staircase
 
 FALSE_ALARM = 1e-6
 """Of every statistical verdict in this folder."""
@@ -73,6 +73,8 @@ def privacy_loss(first, second):
             epsilon += math.inf if any(apart) else 0
         elif isinstance(mechanism, DiscreteLaplace):
             epsilon += Fraction(sum(apart)) / scale
+        elif isinstance(mechanism, Staircase):  # one step down the stairs a sensitivity, or part
+            epsilon += mechanism.epsilon * sum(-(-a // mechanism.sensitivity) for a in apart)
         elif isinstance(mechanism, DiscreteGaussian):
             rho += Fraction(sum(a * a for a in apart)) / (2 * scale**2)
         else:

@@ -35,7 +35,7 @@ class Report:
 
     >>> report = Report(Pure(3), (Pure(1), Pure("1/2")))
     >>> print(report.sum_in("zcdp"), "|", report.best)
-    rho 0.584576907889 | epsilon 1.5, delta 0
+    rho 0.584576488463 | epsilon 1.5, delta 0
     """
 
     budget: Cost

@@ -79,7 +79,16 @@ class Choose:
         return f"the one with the highest {self.of.title} of {names}"
 
     def check(self, setting: Setting) -> None:
-        """Refuse a filter or a score that the schema cannot serve."""
+        """Refuse a filter or a score that the schema cannot serve, and groups of units.
+
+        A unit is bounded in each candidate's rows on its own, so it could count for one candidate
+        in one group and for another in the next: more than the price of one choice.
+        """
+        if setting.by is not None and setting.unit.column is not None:
+            raise InvalidQuery(
+                "by: a choice among filters goes with groups only where a row is the unit; ask for "
+                "one group at a time with where=, each at a share of the price"
+            )
         self.of.check(setting)
         for rule in self.candidates.values():
             parse_where(rule).check(setting.schema)
