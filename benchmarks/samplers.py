@@ -13,7 +13,7 @@ import numpy as np
 from halfmask.mechanisms import BoxMedian, SpatialMedian
 from halfmask.noise import seeded_words
 
-ROWS, EDGE, UNIT, DRAWS, MOST = 4000, 2**40, 2**30, 15, 3000
+ROWS, EDGE, UNIT, DRAWS, MOST = 4000, 2**40, 2**30, 15, 1000
 BOXES = ((10_000, 50), (1_000_000, 50), (100_000, 1000))
 KINDS = {
     "normal": lambda g, d: g.normal(size=(ROWS, d)),
@@ -42,9 +42,7 @@ def boxes():
 def proposals_of(proposals, words):
     """Draw one point; how many proposals it took, None beyond MOST."""
     for tried in range(1, MOST):
-        shell = int(proposals.shells.draw(1, words)[0])
-        place = proposals._propose(shell, words)
-        if place is not None and proposals._accepts(place, shell, words):
+        if proposals.attempt(words) is not None:
             return tried
     return None
 

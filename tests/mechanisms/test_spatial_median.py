@@ -15,6 +15,7 @@ from scipy.stats import chisquare
 
 from halfmask.errors import InvalidQuery
 from halfmask.mechanisms import SpatialMedian
+from halfmask.mechanisms.spatial.cell import Cell
 from halfmask.mechanisms.spatial.matrices import (
     certified_ratio,
     gram,
@@ -135,7 +136,7 @@ def test_the_bound_is_below_the_score_everywhere(kind, d, n, seed, scale):
     words = seeded_words(seed)
     for shell in generator.integers(0, levels.size, 40).tolist():
         place = proposals._propose(shell, words)
-        if place is not None:
+        if place is not None and place != tuple(proposals.centre.tolist()):
             length = float_lengths(proposals.points, [place], median.steps)[0] if n else 0.0
             assert levels[shell] / 2**20 <= length + 1e-9 * n
 
@@ -236,10 +237,44 @@ def test_many_coordinates_take_few_proposals_and_the_same_words_give_the_same_po
     assert again == proposals.draw(seeded_words(3))
     tried = [
         proposals._propose(int(s), seeded_words(9))
-        for s in proposals.shells.draw(40, seeded_words(8))
+        for s in proposals.shells.draw(40, seeded_words(8)) % proposals.levels.size
     ]
     excess = float_lengths(rows, [t for t in tried if t is not None], [1] * 50)
     assert excess.min() > 0
+
+
+@pytest.mark.parametrize("d", [1, 2, 10])
+def test_equal_rows_and_lattices_are_answered(d):
+    """The many rows at one grid point hold nearly all chances there."""
+    generator = np.random.default_rng(d)
+    equal = np.full((500, d), 7 << 20)
+    lattice = np.clip(np.rint(generator.normal(size=(3000, d))), -2, 2).astype(np.int64) << 20
+    for rows, expected in ((equal, 7 << 20), (lattice, 0)):
+        median = SpatialMedian([-(2**40)] * d, [2**40] * d, 1, 4)
+        found = np.array(median.release(rows, seeded_words(d)))
+        assert np.abs(found - expected).max() < 2**19
+    assert (np.array(median.release(equal, seeded_words(d))) == 7 << 20).all()
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 2**40), st.integers(1, 2**40)), min_size=1, max_size=9),
+    st.integers(-10, 60),
+)
+@settings(max_examples=60, deadline=None)
+def test_the_share_of_a_cell_is_enclosed(pairs, k):
+    diagonal, steps = zip(*pairs, strict=True)
+    cell, d = Cell(diagonal, k, steps), len(pairs)
+    with mp.workdps(80):
+        ball = mp.pi ** (mpf(d) / 2) / mp.gamma(mpf(d) / 2 + 1)
+        stretched = mp.fprod(mpf(x) / mpf(2) ** k for x in diagonal)
+        share = mp.fprod(mpf(x) for x in steps) / stretched / ball
+        shift, count = cell.count
+        assert share * 2**shift <= count <= share * 2**shift * (1 + mpf(2) ** -60)
+        for bits in (10, 64, 200):
+            low, high = (mpf(end.numerator) / end.denominator for end in cell.share(bits))
+            exact = share * 2**shift / count
+            assert low - mpf(10) ** -70 <= exact <= high + mpf(10) ** -70
+            assert high - low <= mpf(2) ** (4 - bits)
 
 
 @pytest.mark.parametrize("steps", [[1], [1, 0], [1, 2**41], [1, 0.5]])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from halfmask.noise.enclosure import exp_minus
+from halfmask.noise.enclosure import exp_minus, pi_between
 from halfmask.noise.lanes import LOG32_ERROR
 
 
@@ -39,3 +39,11 @@ def test_32_bit_logarithm_is_twice_as_good_as_assumed(exponent):
         right = np.log(x.astype(np.float64))
         error = np.abs(np.log(x) - right)
         assert (error <= LOG32_ERROR / 2 * np.abs(right) + 2.0**-40).all()
+
+
+@pytest.mark.parametrize("bits", [0, 1, 10, 64, 65, 300, 2000])
+def test_encloses_pi_tightly(bits):
+    lower, upper = pi_between(bits)
+    with mp.workprec(bits + 60):
+        assert lower <= mp.pi * mp.mpf(2) ** bits <= upper
+    assert upper - lower <= 2

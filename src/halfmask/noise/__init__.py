@@ -13,7 +13,7 @@ ramps        `Ramps`, ranges on which the exponent rises in equal steps
 lanes        how floats filter and integers decide: the floor of an exponential variable
 split        scales above 1024, by high and low binary digits
 survival     where the cells of the inverse transform end, exactly
-enclosure    exp(-x) between two integers, as close as asked
+enclosure    exp(-x), and pi, between two integers, as close as asked
 arguments    checks of scales and sizes
 
 Floating point only speeds up decisions that a written error bound makes certain; so the same words
@@ -22,7 +22,7 @@ give the same samples on every platform, and each docstring says how words are r
 
 from halfmask.noise.bernoulli import bernoulli_enclosed, bernoulli_exp
 from halfmask.noise.choice import below, categorical, permutation
-from halfmask.noise.enclosure import exp_minus
+from halfmask.noise.enclosure import exp_minus, pi_between
 from halfmask.noise.gaussian import discrete_gaussian, rounded_gaussian
 from halfmask.noise.laplace import discrete_laplace, geometric, rounded_laplace
 from halfmask.noise.ramps import Ramps
@@ -46,6 +46,7 @@ __all__ = [
     "exp_minus",
     "geometric",
     "permutation",
+    "pi_between",
     "read_bits",
     "rounded_gaussian",
     "rounded_laplace",

@@ -7,7 +7,7 @@ an enclosure is a theorem and no property of the platform's mathematical library
 from fractions import Fraction
 from math import isqrt
 
-__all__ = ["exp_minus"]
+__all__ = ["exp_minus", "pi_between"]
 
 GUARD_BITS = 16
 
@@ -52,3 +52,24 @@ def _exp_series(y_lower: int, y_upper: int, p: int) -> tuple[int, int]:
         lower += low
         upper += high
     return lower, upper + 2  # the rest is less than the last term, which is at most 1
+
+
+def pi_between(bits: int) -> tuple[int, int]:
+    """Integers (a, b) with a <= 2^bits pi <= b; b - a is 1 or 2.
+
+    pi = 16 arctan(1/5) - 4 arctan(1/239) (Machin 1706), the terms of the series rounded down.
+
+    >>> pi_between(10)
+    (3216, 3217)
+    """
+    p = bits + GUARD_BITS + bits.bit_length()
+    total = terms = 0
+    for factor, inverse in ((16, 5), (-4, 239)):
+        power, n = (1 << p) // inverse, 0
+        while power:
+            total += factor * (-1) ** n * (power // (2 * n + 1))
+            power //= inverse * inverse
+            n += 1
+        terms += abs(factor) * 3 * (n + 2)  # a power is off by 2 at most, a quotient by 1 more
+    drop = p - bits
+    return (total - terms) >> drop, -(-(total + terms) >> drop)

@@ -2,6 +2,7 @@
 
 median    `SpatialMedian`: the mechanism, its law, the proof of its privacy and of its exactness
 envelope  a certified lower bound of the score around a centre, by distance
+cell      the volume of a cell of the grid beside that of a shell
 matrices  inverses and certified eigenvalue bounds, the same on any number of threads
 sums      the length of a sum of unit vectors, enclosed: by floats, then as closely as asked
 """

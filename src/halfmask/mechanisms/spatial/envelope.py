@@ -19,7 +19,7 @@ t a² 6 T/(4 r² + 5 T²) (as 6τ/(4+5τ²) rises up to τ = √0.8). A term is 
     G(t) = Σ φ_i(t) u_i,  φ = (1+t²/r²)^(-3/2), or 1 for the rows that are too near.
 
 Between two t, G moves by at most √λmax(Σuu') times the move of φ in the 2-norm. With v = M z,
-w = Mz/‖Mz‖: t w'Bw = ‖z‖ (z'MBMz/‖z‖²) / ‖Mz/‖z‖‖, which `certified_ratio` bounds.
+w = Mz/‖Mz‖: t w'Bw = ‖z‖ (z'M'BMz/‖z‖²) / ‖Mz/‖z‖‖, which `certified_ratio` bounds.
 
 Far. For r_i < t a term is at least √(1 - r²/t²), since the angle at t w is not below that of a
 tangent; others sum to at least -‖Σ u_i‖ over them.
@@ -38,7 +38,14 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from halfmask.mechanisms.spatial.matrices import certified_ratio, gram, inverse, largest, least
+from halfmask.mechanisms.spatial.matrices import (
+    certified_ratio,
+    cholesky,
+    gram,
+    inverse,
+    product,
+    stretches,
+)
 
 __all__ = ["Envelope"]
 
@@ -49,7 +56,7 @@ INSIDE = 0.89  # below √0.8
 RINGS = 256
 BRACKETS = 4
 SMALL = 20_000  # numbers in a matrix of rows that eight times the work is nothing for
-MATRIX_BITS = 25
+MATRIX_BITS = 40
 
 
 @dataclass(frozen=True)
@@ -94,9 +101,10 @@ class Envelope:
 
     @cached_property
     def matrix(self) -> tuple[NDArray[np.int64], int]:
-        """M as integers over 2^k: the inverse of the slope's derivative at the centre, in units.
+        """M as integers over 2^k, lower triangular.
 
-        The unit of z is such that ‖S‖ is about ‖z‖ 2^-20 d/rate near the centre. Any M is valid.
+        MM' is the squared inverse of the slope's derivative at the centre, in units such that ‖S‖
+        is about ‖z‖ 2^-20 d/rate near there. Any M is valid that does not flatten space.
         """
         _, d = self._shape
         floor = max(self.middle_length * 1e-3, self.finest)
@@ -105,27 +113,32 @@ class Envelope:
         slope = np.eye(d) * float(weights.sum()) - spread
         # So that ‖z‖ = 2^20 is no further than twice the rows themselves in any direction.
         slope += np.eye(d) * (d / self.rate / max(2 * self.middle_length, self.finest))
-        wanted = inverse(slope) * (d / self.rate) * 2.0**-20
-        k = MATRIX_BITS - math.frexp(float(np.abs(wanted).max()))[1]
-        whole = np.rint(np.ldexp(wanted, k))
-        return whole.astype(np.int64), k
+        slope += np.eye(d) * (float(np.trace(slope)) * 2.0**-12)
+        inverted = inverse(slope) * (d / self.rate) * 2.0**-20
+        wanted = cholesky(product(inverted, inverted))
+        found = _whole(wanted)
+        if stretches(_floats(*found))[0] > 0:
+            return found
+        return _whole(np.eye(d) * float(np.diag(wanted).max()))
 
     @cached_property
     def stretch(self) -> Floats:
         """M as floats, exactly."""
-        whole, k = self.matrix
-        found: Floats = np.ldexp(whole.astype(np.float64), -k)
-        return found
+        return _floats(*self.matrix)
 
     @cached_property
+    def _stretches(self) -> tuple[float, float]:
+        return stretches(self.stretch)
+
+    @property
     def narrowest(self) -> float:
-        """A lower bound of ‖Mz‖/‖z‖; 0 if none is certain."""
-        return least(self.stretch) * (1 - 2.0**-30)
+        """A lower bound of ‖Mz‖/‖z‖."""
+        return self._stretches[0]
 
-    @cached_property
+    @property
     def widest(self) -> float:
         """An upper bound of ‖Mz‖/‖z‖."""
-        return largest(self.stretch) * (1 + 2.0**-30)
+        return self._stretches[1]
 
     @cached_property
     def _knots(self) -> Floats:
@@ -215,7 +228,7 @@ class Envelope:
         bounds = np.zeros(radii.size)
         if n == 0:
             return bounds
-        if self.narrowest > 0 and self._knots.size:
+        if self._knots.size:
             slopes, losses = self._near
             knot = np.searchsorted(self._knots, radii)
             served = knot < self._knots.size
@@ -230,3 +243,16 @@ class Envelope:
                 bounds[i] = max(bounds[i], far)
         found: Floats = np.maximum(np.maximum.accumulate(bounds - self.slack), 0.0)
         return found
+
+
+def _whole(matrix: Floats) -> tuple[NDArray[np.int64], int]:
+    """Round a matrix to integers of 40 bits over 2^k; no entry of its diagonal to 0."""
+    k = MATRIX_BITS - math.frexp(float(np.abs(matrix).max()))[1]
+    whole = np.rint(np.ldexp(matrix, k)).astype(np.int64)
+    np.fill_diagonal(whole, np.maximum(np.diag(whole), 1))
+    return whole, k
+
+
+def _floats(whole: NDArray[np.int64], k: int) -> Floats:
+    floats: Floats = np.ldexp(whole.astype(np.float64), -k)
+    return floats

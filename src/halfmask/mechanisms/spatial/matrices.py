@@ -9,7 +9,17 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["certified_ratio", "gram", "inverse", "is_positive", "largest", "least", "product"]
+__all__ = [
+    "certified_ratio",
+    "cholesky",
+    "gram",
+    "inverse",
+    "is_positive",
+    "largest",
+    "least",
+    "product",
+    "stretches",
+]
 
 Floats = NDArray[np.float64]
 
@@ -56,6 +66,16 @@ def inverse(a: Floats) -> Floats:
     return found
 
 
+def cholesky(a: Floats) -> Floats:
+    """Return the lower triangular L with LL' = a, roughly, for a positive definite matrix."""
+    d = a.shape[0]
+    work, found = a.copy(), np.zeros((d, d))
+    for k in range(d):
+        found[k:, k] = work[k:, k] / math.sqrt(max(work[k, k], 2.0**-900))
+        work[k + 1 :, k + 1 :] -= found[k + 1 :, k, None] * found[k + 1 :, k]
+    return found
+
+
 def is_positive(a: Floats, slack: float = 0.0) -> bool:
     """Whether a - slack I is certainly positive semidefinite; False says nothing.
 
@@ -70,6 +90,15 @@ def is_positive(a: Floats, slack: float = 0.0) -> bool:
         column = work[k + 1 :, k] / math.sqrt(work[k, k])
         work[k + 1 :, k + 1 :] -= column[:, None] * column
     return True
+
+
+def stretches(m: Floats) -> tuple[float, float]:
+    """Return bounds, from below (0 if none is certain) and from above, of ‖Mz‖ over unit z."""
+    squared = product(m.T, m)
+    squared = (squared + squared.T) / 2
+    error = (m.shape[0] + 2) * 2.0**-52 * float(np.trace(squared)) * 1.01
+    low, high = least(squared) - error, largest(squared) + error
+    return math.sqrt(max(low, 0.0)) * (1 - 2.0**-40), math.sqrt(high) * (1 + 2.0**-40)
 
 
 def least(a: Floats) -> float:
@@ -105,14 +134,14 @@ def largest(a: Floats) -> float:
 
 
 def certified_ratio(b: Floats, slack: float, m: Floats, weight: float) -> float:
-    """Return q >= 0 with  z'MBMz >= q ‖Mz‖  for all unit z and every B >= b - slack I, or -inf.
+    """Return q >= 0 with  z'M'BMz >= q ‖Mz‖  for all unit z and every B >= b - slack I, or -inf.
 
     As ‖Mz‖ <= (λ ‖Mz‖² + 1/λ)/2 for any λ > 0 (`weight`), it is enough that
-    MBM - (q/2) (λ M² + I/λ) is positive semidefinite, which Cholesky's factors certify.
+    M'BM - (q/2) (λ M'M + I/λ) is positive semidefinite, which Cholesky's factors certify.
     """
     d = m.shape[0]
-    squared = product(m, m)
-    middle = product(product(m, b), m) - slack * squared
+    squared = product(m.T, m)
+    middle = product(product(m.T, b), m) - slack * squared
     middle = (middle + middle.T) / 2
     bound = (weight * squared + np.eye(d) / weight) / 2
     bound = (bound + bound.T) / 2

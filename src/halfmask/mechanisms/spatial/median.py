@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
+from math import ceil, floor
 from typing import Any, SupportsIndex, final
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from halfmask.errors import InvalidQuery
 from halfmask.mechanisms.grid_points import GridChoice
+from halfmask.mechanisms.spatial.cell import Cell
 from halfmask.mechanisms.spatial.envelope import Envelope
 from halfmask.mechanisms.spatial.sums import UnitSum
 from halfmask.noise import (
@@ -50,7 +52,7 @@ class SpatialMedian(GridChoice):
     exp(-m rate), m a certified lower bound of ‖S‖ in the shell, and θ is accepted with
     exp(-(‖S(θ)‖ - m) rate), decided by enclosures as close as it takes. As a cell of the grid is
     as large as any other, P(accepted θ) ∝ exp(-‖S(θ)‖ rate), whatever c, M and the bounds: these
-    decide about the time alone.
+    decide about the time alone. θ = c, where rows may coincide, is proposed by itself, as one cell.
 
     The number of proposals depends on the rows, and no limit on it can be private: two neighbours
     may have a good and a useless bound, and a refusal would tell them apart. So the draw goes on
@@ -133,8 +135,16 @@ class Proposals:
             if change < 1e-7 * float(np.median(far)):
                 break
         found = base + np.rint(at / self._weights).astype(np.int64)
+        nearest: NDArray[np.int64] = self.points[np.square(gaps - at).sum(axis=1).argmin()]
+        # The pull of the rows elsewhere is no stronger than those at the nearest: it is the median.
+        together = int((self.points == nearest).all(axis=1).sum())
+        if self._sum(nearest).near[0] <= together:
+            return nearest
         held: NDArray[np.int64] = self.mechanism.inside(found[None])[0]
         return held
+
+    def _sum(self, place: Any) -> UnitSum:
+        return UnitSum(self.points, np.array(place, np.int64), self.mechanism.steps)
 
     @cached_property
     def envelope(self) -> Envelope:
@@ -168,24 +178,32 @@ class Proposals:
     def levels(self) -> NDArray[np.int64]:
         """In each shell a lower bound of ‖S‖ at what it is rounded to, times 2^20.
 
-        Rounding moves a point by at most half a cell, `pad`.
+        Rounding moves a point by at most half a cell, `pad`, and leaves all but c `finest` away.
         """
         bound = self.envelope
         pad = math.sqrt(math.fsum(step * step for step in self.mechanism.steps)) / 2
         inner = np.array(self.radii[:-1], dtype=np.float64) * (1 - 2.0**-40)
         inner -= pad / bound.narrowest * (1 + 2.0**-30)
-        found = np.zeros(inner.size)
-        found[inner > 0] = bound.at(inner[inner > 0])
+        found = bound.at(np.maximum(inner, bound.finest / bound.widest * (1 - 2.0**-30)))
         levels: NDArray[np.int64] = np.floor(np.ldexp(found, LEVEL_BITS)).astype(np.int64)
         return levels
 
     @cached_property
+    def cell(self) -> "Cell":
+        """The volume of a cell of the grid beside that of a ball in z of radius 1."""
+        whole, k = self.envelope.matrix
+        return Cell(tuple(np.diag(whole).tolist()), k, self.mechanism.steps)
+
+    @cached_property
     def shells(self) -> Groups:
-        """The shells by volume, up to a factor all share, and bound."""
-        powers = [radius**self.mechanism.size for radius in self.radii]
+        """The shells by volume and bound; last the cell of c, as no less than it is."""
+        shift, most = self.cell.count
+        powers = [radius**self.mechanism.size << shift for radius in self.radii]
         volumes = [b - a for a, b in pairwise(powers)]
         rate = self.mechanism.rate / 2**LEVEL_BITS
-        return Groups(np.array(volumes, dtype=object), -self.levels, rate)
+        centred = floor(self._sum(self.centre).near[0] * 2**LEVEL_BITS)
+        scores = -np.append(self.levels, centred)
+        return Groups(np.array([*volumes, most], dtype=object), scores, rate)
 
     def draw(self, words: Words | None = None) -> tuple[int, ...]:
         """Draw a point.
@@ -195,10 +213,20 @@ class Proposals:
         """
         source = secure_words() if words is None else words
         while True:
-            shell = int(self.shells.draw(1, source)[0])
-            place = self._propose(shell, source)
-            if place is not None and self._accepts(place, shell, source):
+            place = self.attempt(source)
+            if place is not None:
                 return place
+
+    def attempt(self, words: Words) -> tuple[int, ...] | None:
+        """Return a proposal if it is accepted."""
+        shell = int(self.shells.draw(1, words)[0])
+        centre = tuple(self.centre.tolist())
+        if shell == self.levels.size:
+            return centre if self._accepts(centre, shell, words) else None
+        place = self._propose(shell, words)
+        if place is None or place == centre:
+            return None
+        return place if self._accepts(place, shell, words) else None
 
     def _propose(self, shell: int, words: Words) -> tuple[int, ...] | None:
         """Return a uniform point of the shell, moved and rounded; None outside the box."""
@@ -239,13 +267,20 @@ class Proposals:
         return tuple(place)
 
     def _accepts(self, place: tuple[int, ...], shell: int, words: Words) -> bool:
-        """Whether a coin of exp(-(‖S(place)‖ - level) rate) shows heads."""
-        total = UnitSum(self.points, np.array(place, np.int64), self.mechanism.steps)
-        level, rate = Fraction(int(self.levels[shell]), 1 << LEVEL_BITS), self.mechanism.rate
+        """Whether a coin of exp(-(‖S(place)‖ - level) rate) shows heads.
+
+        For c, behind the last shell, by as much less often as it was proposed more often.
+        """
+        total, rate = self._sum(place), self.mechanism.rate
+        level = Fraction(-int(self.shells.scores[shell]), 1 << LEVEL_BITS)
 
         def chance(bits: int) -> tuple[int, int]:
             least, most = total.near if bits <= POSITION_BITS // 2 else total.within(bits + 64)
             excess = [max(end - level, Fraction(0)) * rate for end in (least, most)]
-            return exp_minus(excess[1], bits)[0], exp_minus(excess[0], bits)[1]
+            low, high = exp_minus(excess[1], bits)[0], exp_minus(excess[0], bits)[1]
+            if shell < self.levels.size:
+                return low, high
+            shares = self.cell.share(bits + 64)
+            return floor(low * shares[0]), ceil(high * shares[1])
 
         return bool(bernoulli_enclosed(chance, 1, words)[0])
