@@ -204,7 +204,7 @@ def test_releases_fit_their_law_and_no_other(build, count):
 def test_a_threshold_one_too_low_shows_lone_keys_too_often(build):
     """A binomial test of keys that one unit holds: it accepts the right threshold alone."""
     mechanism = build(1, 1, Approximate(1, "0.002"))
-    draws = 60_000
+    draws = 400_000
     most = stats.binom.isf(FALSE_ALARM, draws, float(mechanism.price.delta))
     shown = [
         sum(value is not None for value in law.release([1] * draws))
@@ -299,7 +299,7 @@ def test_a_selection_keeps_what_noise_and_a_threshold_keep_and_more():
 @pytest.mark.parametrize("count", [1, 3, 5, 6])
 def test_keys_are_kept_as_often_as_stated(count):
     selection = KeySelection(1, Approximate(1, "0.02"))
-    draws = 60_000
+    draws = 400_000
     kept = sum(selection.release([count] * draws))
     assert stats.binomtest(kept, draws, selection.chance(count)).pvalue > FALSE_ALARM
     wrong = KeySelection(1, Approximate(1, "0.03"))
