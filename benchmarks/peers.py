@@ -1,6 +1,7 @@
 """halfmask beside six other libraries, each in an environment of its own, in one run.
 
     python benchmarks/peers.py [--quick] [--only NAME] [--task NAME] [--size large] [--json FILE]
+    python benchmarks/peers.py --report FILE...
 
 Standard library only. Makes the missing environments, then puts every library through each task,
 one process after the other, and prints Markdown tables. `README.md` beside this file says what is
@@ -81,13 +82,9 @@ def start(peer: Peer, folder: Path) -> dict[str, object]:
     }
 
 
-def run_tasks(
-    peers: list[Peer], folder: Path, wanted: list[str], limits: list[str]
-) -> dict[str, dict[str, dict]]:
+def plan_runs(peers: list[Peer], folder: Path, wanted: list[str]) -> list[tuple[Peer, list[str]]]:
     """Task by task, so that the libraries compared stand next to each other in time."""
-    place = ["--folder", str(folder)]
-    offered = {peer: json.loads(peer.script_run("list", *place)) for peer in peers}
-    results: dict[str, dict[str, dict]] = {task: {} for task in wanted}
+    offered = {p: json.loads(p.script_run("list", "--folder", str(folder))) for p in peers}
     runs = [
         (peer, [name])
         for task in wanted
@@ -95,26 +92,44 @@ def run_tasks(
         for name in offered[peer]
         if name.split(",")[0] == task and not peer.together
     ]
-    runs += [
+    return runs + [
         (peer, [name for name in offered[peer] if name.split(",")[0] in wanted])
         for peer in peers
         if peer.together
     ]
-    for peer, names in runs:
-        for name, got in measured(peer, names, place, limits).items():
+
+
+def run_tasks(
+    result: dict, peers: list[Peer], folder: Path, size: str, given: argparse.Namespace
+) -> None:
+    """Every task of every library over one table."""
+    place = folder / SIZES[size]
+    wanted = [t for t in TASKS if t in given.task and (size == "large" or t not in LARGE_ONLY)]
+    limits = [
+        "--folder",
+        str(place),
+        "--trials",
+        str(given.trials),
+        "--seconds",
+        str(given.seconds),
+    ]
+    rows = "1 000 000" if size == "large" else "100"
+    for peer, names in plan_runs(peers, place, wanted):
+        for name, got in measured(peer, names, limits).items():
             task, _, rest = name.partition(",")
-            results[task][f"{peer.name},{rest}" if rest else peer.name] = got
-    return results
+            found = result["tasks"].setdefault(f"{task} ({rows} rows)", {})
+            found[f"{peer.name},{rest}" if rest else peer.name] = got
+        save(result, given.json)
 
 
-def measured(peer: Peer, names: list[str], place: list[str], limits: list[str]) -> dict[str, dict]:
+def measured(peer: Peer, names: list[str], limits: list[str]) -> dict[str, dict]:
     """What one process measured; a peer that fails is told of, and left out. halfmask may not."""
     if not names:
         return {}
     say(f"{time.strftime('%H:%M:%S')} {peer.name}: {'; '.join(names)}")
     script = str(SCRIPTS / peer.script)
     try:
-        lines = peer.lines(script, "measure", *names, *place, *limits, most=PATIENCE)
+        lines = peer.lines(script, "measure", *names, *limits, most=PATIENCE)
         found = {k: v for line in lines for k, v in json.loads(line or "{}").items()}
         for name in set(names) - set(found):
             say(f"{peer.name}: {name} was not done after {PATIENCE} s")
@@ -126,6 +141,38 @@ def measured(peer: Peer, names: list[str], place: list[str], limits: list[str]) 
         return {}
 
 
+def others(result: dict, peers: list[Peer], folder: Path, given: argparse.Namespace) -> None:
+    """The start of every library, and the article's mean."""
+    place = ["--folder", str(folder)]
+    limits = ["--trials", str(10 * given.trials), "--seconds", str(given.seconds / 3)]
+    for peer in peers:
+        if "start" in given.task:
+            say(f"{peer.name}: start")
+            result["start"][peer.name] = start(peer, folder)
+        if "article" in given.task and not peer.together:
+            say(f"{peer.name}: article")
+            answer = peer.script_run("article", *place, *limits)
+            result["article"][peer.name] = json.loads(answer)
+        save(result, given.json)
+
+
+def save(result: dict, file: Path | None) -> None:
+    if file:
+        file.write_text(json.dumps(result, indent=1))
+
+
+def together(files: list[Path]) -> dict:
+    """The figures of several runs as those of one; of the same figure the last counts."""
+    result: dict = {"tasks": {}, "start": {}, "article": {}}
+    for one in (json.loads(file.read_text()) for file in files):
+        result |= {"machine": one["machine"]}
+        for task, found in one["tasks"].items():
+            result["tasks"].setdefault(task, {}).update(found)
+        result["start"] |= one["start"]
+        result["article"] |= one["article"]
+    return result
+
+
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="few trials: does everything run?")
@@ -133,45 +180,35 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=8, help="at most, of each task")
     parser.add_argument("--only", action="append", choices=[p.name for p in PEERS])
     parser.add_argument("--task", action="append", choices=[*TASKS, *OTHERS])
-    parser.add_argument("--size", choices=list(SIZES), help="one of the two tables alone")
+    parser.add_argument("--size", action="append", choices=list(SIZES), help="of the table")
     parser.add_argument("--json", type=Path, help="write every figure to this file")
-    return parser.parse_args()
+    parser.add_argument("--report", type=Path, nargs="+", help="print such files, measure nothing")
+    given = parser.parse_args()
+    given.task = given.task or [*TASKS, *OTHERS]
+    if given.quick:
+        given.trials, given.seconds = 5, 1
+    return given
 
 
 def main() -> None:
     given = arguments()
+    if given.report:
+        print(report(together(given.report)))
+        return
     peers = [p for p in PEERS if not given.only or p.name in given.only]
-    chosen = given.task or [*TASKS, *OTHERS]
-    limits = ["--trials", "5", "--seconds", "1"] if given.quick else []
-    limits = limits or ["--trials", str(given.trials), "--seconds", str(given.seconds)]
-    small = ["--trials", "100" if given.quick else "10000", "--seconds", str(given.seconds)]
     begun = time.monotonic()
     for peer in dict.fromkeys([HALFMASK, *peers]):  # halfmask's environment makes the tables
         prepare(peer)
+    system = f"{platform.system()} {platform.machine()}"
+    machine = {"system": system, "cores": os.cpu_count(), "python": platform.python_version()}
+    result: dict = {"machine": machine, "tasks": {}, "start": {}, "article": {}}
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
         HALFMASK.run(str(SCRIPTS / "make_table.py"), name)
-        system = f"{platform.system()} {platform.machine()}"
-        machine = {"system": system, "cores": os.cpu_count(), "python": platform.python_version()}
-        result: dict = {"machine": machine, "tasks": {}, "start": {}, "article": {}}
-        for size in [given.size] if given.size else SIZES:
-            left = () if size == "large" else LARGE_ONLY
-            wanted = [t for t in TASKS if t in chosen and t not in left]
-            for task, found in run_tasks(peers, folder / SIZES[size], wanted, limits).items():
-                result["tasks"][f"{task} ({'1 000 000' if size == 'large' else 100} rows)"] = found
-        for peer in peers:
-            if "start" in chosen:
-                say(f"{peer.name}: start")
-                result["start"][peer.name] = start(peer, folder)
-            if "article" in chosen and not peer.together:
-                say(f"{peer.name}: article")
-                answer = peer.script_run("article", "--folder", name, *small)
-                result["article"][peer.name] = json.loads(answer)
-    result["minutes"] = (time.monotonic() - begun) / 60
+        for size in given.size or SIZES:
+            run_tasks(result, peers, Path(name), size, given)
+        others(result, peers, Path(name), given)
     print(report(result))
-    if given.json:
-        given.json.write_text(json.dumps(result, indent=1))
-    say(f"{result['minutes']:.1f} minutes")
+    say(f"{(time.monotonic() - begun) / 60:.1f} minutes")
 
 
 if __name__ == "__main__":
