@@ -60,9 +60,10 @@ def tasks(folder: Path) -> Tasks:
         return lambda: Task(answer, relation=REPLACE)
 
     def count() -> Task:
-        note = "counts the rows with a salary, since it takes the number of rows as public"
+        note = "counts the rows with a salary, and is held to the public number of rows"
         return Task(
             lambda: tools.count_nonzero(~np.isnan(salary), epsilon=EPSILON),
+            relation=REPLACE,
             truth="present",
             note=note,
         )

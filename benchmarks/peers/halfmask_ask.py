@@ -105,6 +105,10 @@ def tasks(folder: Path) -> Tasks:
         ask = group_means if name == "group mean" else lambda s: asking(s, QUESTIONS[name])
         return lambda: Task(ask(staff(**facts)), **relation)
 
+    def not_below_zero() -> Answer:
+        return bins.ask(hm.Histogram("salary", EDGES), epsilon=EPSILON).non_negative().value
+
+    bins = staff()
     return {
         "count": lambda: Task(asking(staff(), hm.Count())),
         "sum": lambda: Task(asking(staff(), hm.Sum(*BOUNDS))),
@@ -112,6 +116,7 @@ def tasks(folder: Path) -> Tasks:
         **{f"{name}, n public": asked(name, relation="replace") for name in QUESTIONS},
         "mean, from an array": array_mean,
         "histogram": lambda: Task(asking(staff(), hm.Histogram("salary", EDGES))),
+        "histogram, not below 0": lambda: Task(not_below_zero, note="`non_negative()`, free"),
         "unknown keys": lambda: unknown_keys(folder),
         "ranges": lambda: Task(private_ranges(staff())),
         "per unit": per_unit,
