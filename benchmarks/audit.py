@@ -61,7 +61,7 @@ def main():
     parser.add_argument("--only", default="", help="a part of the name")
     parser.add_argument("--tight", action="store_true", help="go on to the full depth")
     parser.add_argument(
-        "--depth", type=int, default=5_000_000, help="outputs for each right form, all drawn"
+        "--depth", type=int, default=2_000_000, help="outputs for each right form, all drawn"
     )
     options = parser.parse_args()
     right = {"samples": options.depth}

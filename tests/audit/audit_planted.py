@@ -1,4 +1,4 @@
-"""Bugs of our own kinds, each beside the right form, as `mechanism(data, size)`.
+"""Bugs of our own kinds, each beside its right form, as `mechanism(data, size)`.
 
 Rows are bounded to [0, 1] unless said. Noise is exact (grid 2^-10) except where floating point is
 the bug; those draw from a generator of their own.
@@ -130,8 +130,13 @@ def spatial_depth(sensitivity):
     return mechanism
 
 
-def clipped_at_own_count(x, n):
-    return np.clip(clipped(x).sum() + laplace(1, n), 0, len(x))
+def clipped_at(most):
+    """A sum held within what it can be: None takes the data's own n for the most."""
+
+    def mechanism(x, n):
+        return np.clip(clipped(x).sum() + laplace(1, n), 0, len(x) if most is None else most)
+
+    return mechanism
 
 
 def gaussian(multiple):
@@ -170,11 +175,15 @@ def log_of_zero_infinite(x, n, bits=12):
     return np.where(chance.integers(0, 1 << bits, n) == 0, np.inf, np.sum(x) + laplace(1, n))
 
 
-def raises_on_ties(x, n):
-    """What `repeated` makes of a mechanism that fails where rows are equal."""
-    if len(np.unique(x)) < len(x):
-        return np.full(n, np.nan)
-    return laplace(1, n)
+def answers(ties):
+    """What `repeated` makes of a mechanism that fails where rows are equal, or (right) does not."""
+
+    def mechanism(x, n):
+        if not ties and len(np.unique(x)) < len(x):
+            return np.full(n, np.nan)
+        return laplace(1, n)
+
+    return mechanism
 
 
 HALVES = np.full(10, 0.5)
@@ -188,12 +197,16 @@ LABELS = [Pair("a new label", [0] * 5 + [1] * 5, [0] * 5 + [1] * 5 + [2])]
 UNIT = [Pair("one more unit", [0] * 2, [0] * 2 + [1] * 5)]
 NUMBERS = np.arange(9.0)
 DEPTHS = [Pair("one row over", np.array([0.25] * 5), np.array([0.25] * 4 + [0.75]))]
+TIE = [Pair("a tie", np.array([1.0, 2.0]), np.array([1.0, 2.0, 2.0]))]
 ZERO_ONE = [Pair("0 and 1", np.array([0.0]), np.array([1.0]))]
 
 
 @dataclass(frozen=True)
 class Planted:
-    """A bug or a right form: what is claimed, what is true, and whether that is a violation."""
+    """A bug or a right form: what is claimed, what is true, and whether that is a violation.
+
+    twin: of a bug, the name of its right form.
+    """
 
     name: str
     mechanism: Callable
@@ -202,17 +215,34 @@ class Planted:
     true: float
     broken: bool
     options: dict = field(default_factory=dict)
+    twin: str = ""
     published: str = ""
 
 
 INF = math.inf
 BUGS = [
-    Planted("noise 5 % short", noisy_sum(1 / 1.05), plus(1), 1, 1.05, True),
-    Planted("noise 10 % short", noisy_sum(1 / 1.1), plus(1), 1, 1.1, True),
-    Planted("sensitivity halved", noisy_sum(0.5), plus(1), 1, 2, True),
-    Planted("epsilon given to both queries", sum_and_count(1), plus(1), 1, 2, True),
-    Planted("clip skipped", clip_skipped, plus(50), 1, 50, True),
-    Planted("scale = epsilon / sensitivity", noisy_sum(0.1), plus(1), 0.1, 10, True),
+    Planted("noise 5 % short", noisy_sum(1 / 1.05), plus(1), 1, 1.05, True, twin="noisy sum"),
+    Planted("noise 10 % short", noisy_sum(1 / 1.1), plus(1), 1, 1.1, True, twin="noisy sum"),
+    Planted("sensitivity halved", noisy_sum(0.5), plus(1), 1, 2, True, twin="noisy sum"),
+    Planted(
+        "epsilon given to both queries",
+        sum_and_count(1),
+        plus(1),
+        1,
+        2,
+        True,
+        twin="epsilon split over both queries",
+    ),
+    Planted("clip skipped", clip_skipped, plus(50), 1, 50, True, twin="noisy sum of an outlier"),
+    Planted(
+        "scale = epsilon / sensitivity",
+        noisy_sum(0.1),
+        plus(1),
+        0.1,
+        10,
+        True,
+        twin="scale = sensitivity / epsilon",
+    ),
     Planted(
         "mean over its own n",
         mean_over_own_count,
@@ -220,34 +250,100 @@ BUGS = [
         1,
         INF,
         True,
+        twin="two-sided sums",
     ),
-    Planted("candidates from the data", nearest_to_median(None), plus(100, NUMBERS), 1, INF, True),
     Planted(
-        "bounds from the data", bounds_from_data, plus(1, np.append(HALVES, 0.6)), 1, INF, True
-    ),
-    Planted("NaN row let through", nan_let_through, plus(np.nan), 1, INF, True),
-    Planted("group keys from the data", histogram(False), LABELS, 1, INF, True),
-    Planted(
-        "threshold too low for delta", threshold_left_out, LABELS, 1, INF, True, {"delta": 0.01}
-    ),
-    Planted("rows a unit off by one", per_unit(3), UNIT, 1, 1.5, True),
-    Planted("noise used twice", same_noise_twice, plus(1), 1, INF, True),
-    Planted("fork shares noise", fork_shares_noise, plus(0.25), 1, INF, True),
-    Planted("sqrt(d) for spatial depth, d = 1", spatial_depth(1), DEPTHS, 1, 2, True),
-    Planted("clipped at its own n", clipped_at_own_count, plus(1), 1, INF, True),
-    Planted("Gaussian sigma halved", gaussian(0.5), plus(1), 1, 2.6, True, {"delta": 1e-5}),
-    Planted("float Laplace (numpy)", numpy_laplace, ZERO_ONE, 1, INF, True),
-    Planted("float Laplace (textbook)", inverse_transform, ZERO_ONE, 1, INF, True),
-    Planted("float32 Laplace", float32_laplace, ZERO_ONE, 1, INF, True),
-    Planted("log(0) means no noise", log_of_zero, ZERO_ONE, 1, INF, True),
-    Planted(
-        "fails on ties",
-        raises_on_ties,
-        [Pair("a tie", np.array([1.0, 2.0]), np.array([1.0, 2.0, 2.0]))],
+        "candidates from the data",
+        nearest_to_median(None),
+        plus(100, NUMBERS),
         1,
         INF,
         True,
+        twin="public candidates",
     ),
+    Planted(
+        "bounds from the data",
+        bounds_from_data,
+        plus(1, np.append(HALVES, 0.6)),
+        1,
+        INF,
+        True,
+        twin="noisy sum",
+    ),
+    Planted(
+        "NaN row let through",
+        nan_let_through,
+        plus(np.nan),
+        1,
+        INF,
+        True,
+        twin="noisy sum of a NaN row",
+    ),
+    Planted(
+        "group keys from the data", histogram(False), LABELS, 1, INF, True, twin="public group keys"
+    ),
+    Planted(
+        "threshold too low for delta",
+        threshold_left_out,
+        LABELS,
+        1,
+        INF,
+        True,
+        {"delta": 0.01},
+        twin="threshold for delta",
+    ),
+    Planted("rows a unit off by one", per_unit(3), UNIT, 1, 1.5, True, twin="rows a unit right"),
+    Planted("noise used twice", same_noise_twice, plus(1), 1, INF, True, twin="two-sided sums"),
+    Planted("fork shares noise", fork_shares_noise, plus(0.25), 1, INF, True, twin="forks apart"),
+    Planted(
+        "sqrt(d) for spatial depth, d = 1",
+        spatial_depth(1),
+        DEPTHS,
+        1,
+        2,
+        True,
+        twin="2 for spatial depth",
+    ),
+    Planted(
+        "clipped at its own n",
+        clipped_at(None),
+        plus(1),
+        1,
+        INF,
+        True,
+        twin="clipped at a public n",
+    ),
+    Planted(
+        "Gaussian sigma halved",
+        gaussian(0.5),
+        plus(1),
+        1,
+        2.6,
+        True,
+        {"delta": 1e-5},
+        twin="Gaussian sigma right",
+    ),
+    Planted("float Laplace (numpy)", numpy_laplace, ZERO_ONE, 1, INF, True, twin="noise on a grid"),
+    Planted(
+        "float Laplace (textbook)",
+        inverse_transform,
+        ZERO_ONE,
+        1,
+        INF,
+        True,
+        twin="noise on a grid",
+    ),
+    Planted("float32 Laplace", float32_laplace, ZERO_ONE, 1, INF, True, twin="noise on a grid"),
+    Planted(
+        "log(0) means no noise",
+        log_of_zero,
+        ZERO_ONE,
+        1,
+        INF,
+        True,
+        twin="infinity whatever the rows",
+    ),
+    Planted("fails on ties", answers(False), TIE, 1, INF, True, twin="answers on ties"),
 ]
 TWINS = [
     Planted("noisy sum", noisy_sum(1), plus(1), 1, 1, False),
@@ -263,4 +359,8 @@ TWINS = [
     Planted("2 for spatial depth", spatial_depth(2), DEPTHS, 1, 1, False),
     Planted("Gaussian sigma right", gaussian(1), plus(1), 1, 0.9, False, {"delta": 1e-5}),
     Planted("infinity whatever the rows", log_of_zero_infinite, ZERO_ONE, 1, 1, False),
+    Planted("scale = sensitivity / epsilon", noisy_sum(10), plus(1), 0.1, 0.1, False),
+    Planted("clipped at a public n", clipped_at(10), plus(1), 1, 1, False),
+    Planted("noise on a grid", noisy_sum(1), ZERO_ONE, 1, 1, False),
+    Planted("answers on ties", answers(True), TIE, 1, 0, False),
 ]

@@ -22,6 +22,7 @@ from halfmask.mechanisms import (
     Exponential,
     PermuteAndFlip,
     RoundedGaussian,
+    Staircase,
 )
 
 N = 40_000
@@ -38,6 +39,20 @@ def gaussian(scale):
 
 def rounded(scale):
     return RoundedGaussian(scale.numerator**2, Fraction(scale.denominator))
+
+
+def stairs(scale):
+    return Staircase(16, 16 / scale)
+
+
+def probabilities(weights):
+    weights = np.array(weights, float)
+    return weights / weights.sum()
+
+
+def falling(scale):
+    """Scores whose probabilities fall by exp(-1/scale)."""
+    return [-i for i in range(64)], 1 / scale
 
 
 SAMPLERS = {
@@ -57,6 +72,57 @@ def test_a_sampler_fits_its_exact_law_and_no_other(name, scale):
     for wrong in (Fraction(2, 3), Fraction(3, 2)):
         assert not fits(samples, law(scale * wrong)).agree
         assert not fits(draw(scale * wrong, N), law(scale)).agree
+
+
+COUNTS = [1, 5, 0, 3] * 16
+FAR = 600  # no value of scale 14 or less is beyond
+LISTED = {
+    "geometric": (
+        noise.geometric,
+        lambda scale: probabilities(np.exp(-np.arange(FAR) / float(scale))),
+    ),
+    "rounded laplace": (
+        lambda scale, size: noise.rounded_laplace(scale, size) + FAR,
+        lambda scale: np.diff(stats.laplace(FAR, float(scale)).cdf(np.arange(2 * FAR + 2) - 0.5)),
+    ),
+    "below": (
+        lambda scale, size: noise.below(int(2 * scale), size),
+        lambda scale: probabilities(np.ones(int(2 * scale))),
+    ),
+    "categorical": (
+        lambda scale, size: noise.categorical(*falling(scale), size),
+        lambda scale: probabilities(np.exp(-np.arange(64) / float(scale))),
+    ),
+    "weighted": (
+        lambda scale, size: noise.weighted(COUNTS, *falling(scale), size),
+        lambda scale: probabilities(COUNTS * np.exp(-np.arange(64) / float(scale))),
+    ),
+    "permutation": (
+        lambda scale, size: [noise.permutation(int(scale))[0] for _ in range(size // 8)],
+        lambda scale: probabilities(np.ones(int(scale))),
+    ),
+    "bernoulli exp": (
+        lambda scale, size: noise.bernoulli_exp(1 / scale, size),
+        lambda scale: [1 - math.exp(-1 / scale), math.exp(-1 / scale)],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LISTED)
+def test_a_sampler_of_few_values_fits_its_probabilities_and_no_others(name):
+    draw, law = LISTED[name]
+    scale = Fraction(9)
+    samples = draw(scale, N)
+    assert fits(samples, law(scale)).agree, str(fits(samples, law(scale)))
+    for wrong in (Fraction(2, 3), Fraction(3, 2)):
+        assert not fits(draw(scale * wrong, N), law(scale)).agree
+
+
+@pytest.mark.parametrize("scale", [Fraction(9), Fraction(40), Fraction(200)], ids=str)
+def test_staircase_noise_fits_its_law_and_no_other(scale):
+    assert fits(stairs(scale).release([0] * N), stairs(scale)).agree
+    for wrong in (Fraction(2, 3), Fraction(3, 2)):
+        assert not fits(stairs(scale * wrong).release([0] * N), stairs(scale)).agree
 
 
 @pytest.mark.parametrize("name", SAMPLERS)

@@ -37,6 +37,14 @@ def test_what_is_right_passes(entry):
     assert not audit_pairs(entry.mechanism, entry.pairs, epsilon=entry.claimed, **options).violated
 
 
+def test_every_bug_and_every_broken_algorithm_has_a_right_form():
+    right = {entry.name for entry in audit_planted.TWINS}
+    assert {bug.twin for bug in audit_planted.BUGS} <= right
+    forms = ", ".join(entry.twin for entry in audit_corpus.CORRECT)
+    for broken in audit_corpus.BROKEN:
+        assert broken.name.split(" (")[0].split(",")[0] in forms
+
+
 def count(scale):
     return lambda rows, size: len(rows) + discrete_laplace(scale, size)
 
@@ -56,6 +64,33 @@ def test_the_false_alarm_rate_is_at_most_alpha():
         for _ in range(times)
     )
     assert alarms <= stats.binom.ppf(1 - 1e-6, times, alpha)
+
+
+def shameless(chance):
+    """An exact answer now and then: (epsilon, delta) for no delta below the chance of it."""
+    draws = np.random.default_rng()
+
+    def mechanism(rows, size):
+        noisy = len(rows) + discrete_laplace(1, size)
+        return np.where(draws.random(size) < chance, 1000 + len(rows), noisy)
+
+    return mechanism
+
+
+def test_a_delta_is_bounded_from_below_at_the_claimed_epsilon():
+    """The truth is delta = 0.02: claims below fall, by a bound near it; the true claim stands."""
+    for claimed in (0, 0.005):
+        found = audit(shameless(0.02), [1], [1, 2], epsilon=1, delta=claimed)
+        assert found.violated
+        assert claimed < found.delta_lower_bound <= 0.02
+    tight = audit(
+        shameless(0.02), [1], [1, 2], epsilon=1, delta=0.005, samples=1_000_000, stop=False
+    )
+    assert 0.01 < tight.delta_lower_bound <= 0.02
+    right = audit(shameless(0.02), [1], [1, 2], epsilon=1, delta=0.02, samples=1_000_000)
+    assert not right.violated
+    assert right.delta_lower_bound <= 0.02
+    assert right.epsilon_lower_bound <= 1
 
 
 def test_far_too_much_noise_is_called_waste():

@@ -28,6 +28,7 @@ MEMORY = 1 << 24  # entries of each neighbour that are kept to learn from, of al
 PATIENCE = 50_000  # outputs of each neighbour before pairs are told apart
 SLACK = 2.0  # standard deviations between a low and a high guess
 HOPE = 5.0  # standard deviations by which a better event may yet be found
+BEHIND = 8  # no pair is left with fewer outputs than the most tried one over this
 LAST = 0.75  # part of the depth after which the highest bound is sought, no longer the violation
 RETAINED = 2  # candidates of either rating that stay
 
@@ -217,19 +218,22 @@ class _Search:
         if self.evidence.violated:
             return [max(contests, key=self.bound)]
         known = [self.known(contest) for contest in contests]
-        best = max(known)
+        best, most = max(known), max(contest.seen for contest in contests)
         return [
             contest
             for contest, excess in zip(contests, known, strict=True)
-            if max(excess, 0) + SLACK / sqrt(contest.seen) >= max(best, 0)
-            and excess + HOPE / sqrt(contest.seen) >= best
+            if contest.seen * BEHIND < most
+            or (
+                max(excess, 0) + SLACK / sqrt(contest.seen) >= max(best, 0)
+                and excess + HOPE / sqrt(contest.seen) >= best
+            )
         ]
 
     def known(self, contest: _Contest) -> float:
         """Rate a pair by its best event's excess per root output; below 0 breaks no claim.
 
-        An event that was not found may be better than the best so far, so that a pair below 0
-        counts as 0 at first; the more was seen, the less is left to be found.
+        An event that was not found may be better than the best so far: a pair below 0 counts as 0
+        at first, and no pair is ever left alone for good.
         """
         return max(self.claim.ratings(candidate.past)[0] for candidate in contest.candidates)
 

@@ -21,8 +21,8 @@ MANY = 160  # distinct values up to which each gets a bin of its own
 QUANTILES = np.concatenate(
     [[0.0005, 0.002, 0.005, 0.01], np.linspace(0.02, 0.98, 97), [0.99, 0.995, 0.998, 0.9995]]
 )
-FITTED = 1 << 18  # rows from which scores and sets of fingerprints are learned
-CUT = 1 << 16  # rows from which thresholds are
+FITTED = 1 << 18  # rows from which scores, their thresholds and sets of fingerprints are learned
+CUT = 1 << 16  # rows from which thresholds of what needs no learning are
 RANKED = 1 << 17  # rows that rank
 PILOT_SIGMAS = 1.5  # how far estimates are shrunk against the lucky winner
 DEPTH_SIGMAS = 5.3  # about sqrt(2 log(1/alpha)) at alpha = 1e-6: what certifying costs
@@ -46,7 +46,7 @@ class Claim:
         one, two, size = np.array([both + once]), np.array([both + twice]), counts.sum()
         return float(self.excess(one, two, size)[0]), float(self.bound(one, two, size)[0])
 
-    def excess(self, one: Counts, two: Counts, size: float) -> Counts:
+    def excess(self, one: Counts, two: Counts, size: float | Counts) -> Counts:
         """Rate events by the standard deviations per root output by which they break the claim.
 
         Args:
@@ -61,7 +61,7 @@ class Claim:
         rating: Counts = (p - self.delta - ratio * q - spread / np.sqrt(size)) / spread
         return rating
 
-    def bound(self, one: Counts, two: Counts, size: float) -> Counts:
+    def bound(self, one: Counts, two: Counts, size: float | Counts) -> Counts:
         """Rate events by the epsilon that they might certify at greater depth."""
         p, q = one / size, (two + 0.5) / size
         low = p - PILOT_SIGMAS * np.sqrt(p / size) - self.delta
@@ -73,12 +73,13 @@ class Claim:
 
 
 class _Draft(NamedTuple):
-    """An event, its direction, and in how many fitted rows of each it held."""
+    """An event, its direction, and in how many of `size` fitted rows of each it held."""
 
     event: Event
     swapped: bool
     one: float
     two: float
+    size: int
 
 
 @dataclass(frozen=True)
@@ -135,15 +136,26 @@ def _rated(event: Event, swapped: bool, counts: Counts, claim: Claim) -> Proposa
 def _shortlist(first: Matrix, second: Matrix, claim: Claim) -> list[_Draft]:
     """Return the best intervals by either rating and direction, and all sets of fingerprints."""
     pooled = np.concatenate([first, second])
-    statistics = [*plain_statistics(pooled), *learned_statistics(first, second)]
-    drafts = [d for s in statistics for d in _intervals(s, first[:CUT], second[:CUT], claim)]
+    drafts = [
+        *(
+            d
+            for s in plain_statistics(pooled)
+            for d in _intervals(s, first[:CUT], second[:CUT], claim)
+        ),
+        *(
+            d
+            for s in learned_statistics(first, second)
+            for d in _intervals(s, first, second, claim)
+        ),
+    ]
     chosen: dict[int, _Draft] = {}
     for swapped in (False, True):
         these = [draft for draft in drafts if draft.swapped is swapped]
         for rating in (claim.bound, claim.excess):
             one = np.array([draft.one for draft in these])
             two = np.array([draft.two for draft in these])
-            for i in np.argsort(-rating(one, two, min(len(first), CUT)), kind="stable")[:SHORTLIST]:
+            size = np.array([draft.size for draft in these], np.float64)
+            for i in np.argsort(-rating(one, two, size), kind="stable")[:SHORTLIST]:
                 chosen[id(these[i])] = these[i]
     sets = [d for keys in fingerprints(pooled) for d in _key_sets(keys, first, second, claim)]
     return [*chosen.values(), *sets]
@@ -173,7 +185,9 @@ def _intervals(
             flags = np.zeros(a.size, np.bool_)
             flags[list(chosen)] = True
             event = Intervals(statistic, edges, flags)
-            yield _Draft(event, bool(swapped), float(a[flags].sum()), float(b[flags].sum()))
+            yield _Draft(
+                event, bool(swapped), float(a[flags].sum()), float(b[flags].sum()), len(first)
+            )
 
 
 def _key_sets(keys: Keys, first: Matrix, second: Matrix, claim: Claim) -> Iterator[_Draft]:
@@ -194,7 +208,9 @@ def _key_sets(keys: Keys, first: Matrix, second: Matrix, claim: Claim) -> Iterat
                 chosen = np.sort(kept[:count])
                 example = tuple(float(value) for value in rows[kept[0]])
                 event = KeySet(keys, distinct[chosen], example)
-                yield _Draft(event, bool(swapped), float(a[chosen].sum()), float(b[chosen].sum()))
+                yield _Draft(
+                    event, bool(swapped), float(a[chosen].sum()), float(b[chosen].sum()), len(first)
+                )
 
 
 def _prefixes(a: Counts, b: Counts, size: int, claim: Claim) -> set[int]:
