@@ -3,6 +3,7 @@
 from math import nan
 
 QUIRKY = "but"  # a relation that says "but ..." is not equal privacy, and is never the best
+CLOSE = 0.15  # a relative standard error up to which a peer's error may be called the best
 VECTORS = ("quartiles", "per unit")  # their parts are shown one by one
 
 
@@ -49,6 +50,8 @@ def summary_report(tasks: dict[str, dict[str, dict]]) -> str:
         for relation in dict.fromkeys(got["relation"] for got in ours.values()):
             mine = min((g for g in ours.values() if g["relation"] == relation), key=_rmse)
             rivals = {n: g for n, g in others.items() if g["relation"] == relation}
+            known = {n: g for n, g in rivals.items() if g["noise"] <= CLOSE * g["rmse"]}
+            rivals = known or rivals
             if rivals and mine["rmse"]:
                 best = min(rivals, key=lambda name: rivals[name]["rmse"])
                 rows.append([task, relation, *_compared(mine, best, rivals[best])])
