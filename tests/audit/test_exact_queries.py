@@ -11,6 +11,7 @@ import pytest
 import halfmask as hm
 from halfmask.audit import verify
 from halfmask.audit.exact.tables import Simulation
+from halfmask.errors import InvalidQuery
 from halfmask.plan import Bins, Keys, OnGrid, Schema, Tally
 from halfmask.plan import where as parse
 from halfmask.privacy import GDP, ZCDP, Approximate, PrivacyUnit, Pure, Relation
@@ -131,3 +132,9 @@ def test_a_verification_tells_everything_as_plain_values():
     assert told["claimed"] == {"measure": "pure", "epsilon": "1"}
     assert told["witness"]["moved"]
     assert str(found).startswith("n = CountDistinct()")
+
+
+def test_what_cannot_be_enumerated_is_refused_in_words():
+    for query, options in ((hm.Median("x", 0, 9), {}), (hm.Count(), {"by": "g"})):
+        with pytest.raises(InvalidQuery, match="cannot be enumerated"):
+            verify(query, schema={"x": "real", "g": "text"}, **options)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
+from halfmask.errors import InvalidQuery
 from halfmask.plan import Everything, Filters, Keys, Kind, Predicate, Schema
 from halfmask.plan import where as parse_where
 from halfmask.privacy import Cost, PrivacyUnit, Pure, Relation
@@ -48,6 +49,11 @@ class Ask:
         shares: Mapping[str, Any] | None = None,
     ) -> Self:
         """Build from arguments as `hm.open` and `Curator.ask` take them; see `verify`."""
+        if isinstance(by, str):
+            raise InvalidQuery(
+                f"by: keys of {by!r} that are found in the rows cannot be enumerated here; give "
+                "public ones, as halfmask.Keys"
+            )
         public = schema if isinstance(schema, Schema) else Schema.of(dict(schema))
         if not isinstance(unit, PrivacyUnit):
             unit = PrivacyUnit(unit, 1, None, Relation(relation))
