@@ -76,7 +76,7 @@ def laws(query, setting, price, rows):
     rows=st.lists(row, min_size=1, max_size=7),
     extra=st.lists(row, min_size=1, max_size=3),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_no_choice_tells_neighbours_apart_by_more_than_epsilon(name, drawn, rows, extra):
     """epsilon-DP, exactly: over all public groups together, through units, filters and grids."""
     by, unit = drawn
@@ -92,6 +92,17 @@ def test_no_choice_tells_neighbours_apart_by_more_than_epsilon(name, drawn, rows
         for one_law, other_law in zip(one, other, strict=True)
     )
     assert loss <= 0.7 + 1e-9
+
+
+def test_a_replaced_unit_moves_sums_of_both_signs_twice_as_far():
+    """Its sums over two candidates, -10 and 10, turn into 10 and -10: the loss is the price."""
+    query = hm.Choose({"a": "g == 'a'", "b": "g == 'b'"}, of=hm.Sum("x", -10, 10))
+    unit, kept = PrivacyUnit("u", 1, None, Relation.REPLACE), [(9, "a", 0.0)]
+    tables = [[*kept, (0, "a", x), (0, "b", -x)] for x in (-10.0, 10.0)]
+    setting = Setting(table(kept).schema, unit)
+    (one,), (other,) = (laws(query, setting, Pure("0.7"), rows) for rows in tables)
+    loss = max(abs(one[record] - other[record]) for record in one)
+    assert 0.35 < loss <= 0.7 + 1e-9
 
 
 @given(rows=st.lists(row, min_size=1, max_size=7), k=st.integers(1, 2))

@@ -94,11 +94,18 @@ class Choose:
             parse_where(rule).check(setting.schema)
 
     def _scores(self, setting: Setting) -> list[Prepared[Scaled]]:
-        """The score of each candidate as a query of its own, of which only the tally is asked.
+        """The score of each candidate as a query of its own, on the grid of epsilon = 1.
 
-        The grid of a sum is that of epsilon = 1; the reach is that of a unit added or removed.
+        Only the tally of each is asked, and its reach d: scores rise and fall by at most 2 d
+        together, see `Chosen`. A unit of a column moves each score by what it may on its own: d is
+        the reach under the relation. Where a row is the unit, all scores that it takes part in
+        move by its one value: d is that of a row added or removed, since rows of values a and b
+        that replace each other raise scores by at most max(b, 0) + max(-a, 0), and lower them by
+        at most max(-b, 0) + max(a, 0): |a| + |b| together.
         """
-        unit = replace(setting.unit, relation=Relation.ADD_REMOVE)
+        unit = setting.unit
+        if unit.column is None:
+            unit = replace(unit, relation=Relation.ADD_REMOVE)
         filters = [_both(setting.where, parse_where(rule)) for rule in self.candidates.values()]
         return [
             self.of.prepare(replace(setting, unit=unit, where=rule), Pure(1)) for rule in filters
