@@ -4,7 +4,6 @@ from os import PathLike
 from typing import Any
 
 from halfmask.curator import open as open_table
-from halfmask.errors import InvalidQuery
 from halfmask.privacy import Cost, Ledger
 from halfmask.procedures import BoxMedian, CoordinateMedian, RobustLocation
 from halfmask.queries import price_of
@@ -117,7 +116,5 @@ def _ask(
     with open_table(
         X, relation=relation, budget=price if ledger is None else None, ledger=ledger
     ) as table:
-        release = table.ask(query, **names)
-    if not isinstance(release, Release):
-        raise InvalidQuery("centre: a location has no groups; ask with where=")
+        release: Release = table.ask(query, **names)
     return release

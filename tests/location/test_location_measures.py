@@ -13,7 +13,7 @@ from halfmask.errors import InvalidQuery
 from halfmask.noise import seeded_words
 from halfmask.plan import OnGrid, Points
 from halfmask.privacy import GDP, ZCDP, Pure
-from halfmask.queries.location import Box, Frame, Medians, Radii, Scales, Signs, chosen_epsilon
+from halfmask.queries.location import Box, Frame, Medians, Radii, Scales, Signs, Total
 from halfmask.queries.location.medians import spans
 
 LOW, HIGH = -1000, 1000
@@ -40,12 +40,12 @@ def tables(draw):
 
 def signs(d, **changes):
     given = {"cut": 1.5, "core": 0.8, "outer": 4.0} | changes
-    return Signs(points(d), frame(d), 1, ZCDP("0.1"), **given)
+    return Signs(points(d), 1, ZCDP("0.1"), frame(d), **given)
 
 
 LADDERS = {
-    "scales": lambda d: Scales(points(d), frame(d), 1, ZCDP("0.1"), 2000.0),
-    "radii": lambda d: Radii(points(d), frame(d), 1, ZCDP("0.1"), (6.0, 1.5)),
+    "scales": lambda d: Scales(points(d), 1, ZCDP("0.1"), frame(d), 2000.0),
+    "radii": lambda d: Radii(points(d), 1, ZCDP("0.1"), frame(d), (6.0, 1.5)),
 }
 
 
@@ -171,12 +171,17 @@ def test_equal_values_are_their_own_median():
     ("price", "each"), [(Pure(1), Fraction(1, 2)), (ZCDP("0.25"), Fraction(1))]
 )
 def test_choices_share_a_price(price, each):
-    assert chosen_epsilon(price, 2) == each
+    assert Medians(points(2), 1, price).mechanism.epsilon == each
 
 
-def test_choices_have_no_price_in_mu():
-    with pytest.raises(InvalidQuery, match="epsilon and in rho"):
-        chosen_epsilon(GDP(1), 2)
+@pytest.mark.parametrize("price", [Pure("0.5"), ZCDP("0.1"), GDP("0.5")])
+def test_a_total_is_a_count(price):
+    total = Total(points(2), 2, price)
+    (one,) = total.read(total.release(np.zeros((10**6, 2), np.int64), None))
+    assert abs(one.value - 10**6) < 1000
+    assert total.cost == price
+    exact = Total(points(2), 0, price)
+    assert exact.release(np.zeros((7, 2), np.int64), None) == [(7,)]
 
 
 @pytest.mark.parametrize(

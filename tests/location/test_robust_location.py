@@ -1,6 +1,7 @@
 """Robust and coordinatewise centres through the door."""
 
 import re
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from halfmask.procedures.location import (
     RobustLocation,
 )
 from halfmask.procedures.location.budget import Budget
-from halfmask.procedures.location.robust import Stages
+from halfmask.procedures.location.robust import RobustStages
 from halfmask.queries import price_of
 
 BUDGET = hm.Approximate(1000, "0.01")
@@ -34,7 +35,10 @@ def far(release, d):
     return np.abs(np.array(release.value) - np.arange(d)).max()
 
 
-@pytest.mark.parametrize("query", [RobustLocation, CoordinateMedian, BoxMedian, Location])
+FOUR = [RobustLocation, CoordinateMedian, BoxMedian, partial(Location, rows=4000)]
+
+
+@pytest.mark.parametrize("query", FOUR)
 def test_a_centre_is_found_among_outliers(query):
     """4000 normal points, every tenth moved far away; the bound is 8 deviations of the error."""
     X = normal(4000, 5)
@@ -143,7 +147,7 @@ def test_stages_spend_what_their_price_is_worth_and_no_more():
     assert 0.98 * composite.inside.rho < sum(spent) <= composite.inside.rho
     assert composite.inside.at_delta("1e-6").epsilon <= 1
 
-    class Greedy(Stages):
+    class Greedy(RobustStages):
         def run(self, price, measure):
             super().run(price, measure)
             return super().run(price, measure)
@@ -223,7 +227,9 @@ def test_a_supposed_deviation_tells_what_is_feasible():
     with pytest.raises(hm.InvalidQuery, match="too few"):
         curator.ask(unknown, epsilon="0.5")
     with pytest.raises(hm.InvalidQuery, match="deviation"):
-        Location(0, 100, deviation=0)
+        Location(0, 100, rows=5, deviation=0)
+    with pytest.raises(hm.InvalidQuery, match="rows: None"):
+        Location(0, 100)
 
 
 def test_functions_on_arrays_charge_what_they_are_given(tmp_path):

@@ -16,8 +16,8 @@ from halfmask.mechanisms import Line, Measure, quantile_line, quantile_ranks
 from halfmask.noise import secure_words
 from halfmask.plan import Everything, Keys
 from halfmask.privacy import GDP, ZCDP, PrivacyUnit, Pure, Relation
-from halfmask.queries import Setting
-from halfmask.queries.quantile_plan import QuantilePlan, range_epsilon
+from halfmask.queries import Setting, range_epsilon
+from halfmask.queries.quantile_plan import QuantilePlan
 from halfmask.sources import open_source
 
 ALARM = 1e-6

@@ -8,9 +8,10 @@ import math
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache
-from typing import Any
+from functools import cached_property, lru_cache
+from typing import Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +19,10 @@ from numpy.typing import NDArray
 from halfmask.errors import InvalidQuery
 from halfmask.mechanisms.additive import Additive
 from halfmask.mechanisms.checks import whole_sensitivity
+from halfmask.mechanisms.tails import precise
 from halfmask.noise import Words
 from halfmask.privacy import Approximate, Cost, exact
+from halfmask.privacy.normal import round_up
 
 MARGIN = 1 - 1e-9
 """Tails in floating point are good to this; intervals lean to the wide side."""
@@ -43,6 +46,18 @@ class Thresholded(ABC):
     price: Approximate
     replaced: bool
 
+    def __init__(
+        self,
+        reach: SupportsIndex,
+        groups: SupportsIndex,
+        price: Cost,
+        replaced: bool = False,
+    ) -> None:
+        names = ("reach", "groups", "price", "replaced")
+        for name, value in zip(names, checked(reach, groups, price, replaced), strict=True):
+            object.__setattr__(self, name, value)
+        _ = self.noise  # refuses a scale that cannot be drawn
+
     @property
     def cost(self) -> Approximate:
         """The price of showing all keys and their counts."""
@@ -63,10 +78,15 @@ class Thresholded(ABC):
     def threshold(self) -> int:
         """The noisy count that is still hidden: the next one is shown."""
 
-    @property
     @abstractmethod
+    def _delta(self, threshold: int) -> Decimal:
+        """Return the delta of a threshold, to 18 digits."""
+
+    @cached_property
     def delta(self) -> Fraction:
-        """The delta that is truly used, rounded up: at most that of the price."""
+        """The delta that is proved, rounded up: at most that of the price."""
+        with precise():
+            return min(round_up(self._delta(self.threshold)), self.price.delta)
 
     @property
     @abstractmethod

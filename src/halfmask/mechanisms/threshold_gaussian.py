@@ -7,7 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
 from statistics import NormalDist
-from typing import SupportsIndex, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from halfmask.mechanisms.checks import figure
 from halfmask.mechanisms.rounded_gaussian import RoundedGaussian
 from halfmask.mechanisms.tails import MARGIN, precise, smallest
-from halfmask.mechanisms.threshold import Thresholded, checked
+from halfmask.mechanisms.threshold import Thresholded
 from halfmask.noise import Words, rounded_gaussian
-from halfmask.privacy import Approximate, Cost, gdp_delta
+from halfmask.privacy import Approximate, gdp_delta
 from halfmask.privacy.normal import decimal, normal_tail, round_up
 
 NOISE = Fraction(99, 100)
@@ -59,18 +59,6 @@ class ThresholdGaussian(Thresholded):
     price: Approximate
     replaced: bool
 
-    def __init__(
-        self,
-        reach: SupportsIndex,
-        groups: SupportsIndex,
-        price: Cost,
-        replaced: bool = False,
-    ) -> None:
-        names = ("reach", "groups", "price", "replaced")
-        for name, value in zip(names, checked(reach, groups, price, replaced), strict=True):
-            object.__setattr__(self, name, value)
-        _ = self.noise  # refuses a scale that cannot be drawn
-
     @functools.cached_property
     def noise(self) -> RoundedGaussian:
         """The law of the noise."""
@@ -85,12 +73,6 @@ class ThresholdGaussian(Thresholded):
         with precise():
             allowed = decimal(self.price.delta) * (1 - MARGIN)
             return self.reach + smallest(lambda h: self._delta(self.reach + h) <= allowed, guess)
-
-    @functools.cached_property
-    def delta(self) -> Fraction:
-        """The delta that is proved, rounded up: at most that of the price."""
-        with precise():
-            return min(round_up(self._delta(self.threshold)), self.price.delta)
 
     def _delta(self, threshold: int) -> Decimal:
         """The largest over a, in blocks where there are many: a at its worse end in each term."""

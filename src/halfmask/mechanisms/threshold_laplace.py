@@ -4,8 +4,7 @@ import functools
 import math
 from dataclasses import dataclass
 from decimal import Decimal
-from fractions import Fraction
-from typing import SupportsIndex, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +12,10 @@ from numpy.typing import NDArray
 from halfmask.mechanisms.checks import figure
 from halfmask.mechanisms.discrete_laplace import DiscreteLaplace
 from halfmask.mechanisms.tails import MARGIN, precise, smallest
-from halfmask.mechanisms.threshold import Thresholded, checked
+from halfmask.mechanisms.threshold import Thresholded
 from halfmask.noise import Words, discrete_laplace
-from halfmask.privacy import Approximate, Cost
-from halfmask.privacy.normal import decimal, round_up
+from halfmask.privacy import Approximate
+from halfmask.privacy.normal import decimal
 
 
 @final
@@ -49,18 +48,6 @@ class ThresholdLaplace(Thresholded):
     price: Approximate
     replaced: bool
 
-    def __init__(
-        self,
-        reach: SupportsIndex,
-        groups: SupportsIndex,
-        price: Cost,
-        replaced: bool = False,
-    ) -> None:
-        names = ("reach", "groups", "price", "replaced")
-        for name, value in zip(names, checked(reach, groups, price, replaced), strict=True):
-            object.__setattr__(self, name, value)
-        _ = self.noise  # refuses a scale that cannot be drawn
-
     @functools.cached_property
     def noise(self) -> DiscreteLaplace:
         """The law of the noise, but for its ends."""
@@ -77,12 +64,6 @@ class ThresholdLaplace(Thresholded):
         with precise():
             allowed = decimal(self.price.delta) * (1 - MARGIN)
             return self.reach + smallest(lambda h: self._delta(self.reach + h) <= allowed, guess)
-
-    @functools.cached_property
-    def delta(self) -> Fraction:
-        """The delta that is truly used, rounded up: at most that of the price."""
-        with precise():
-            return min(round_up(self._delta(self.threshold)), self.price.delta)
 
     def _delta(self, threshold: int) -> Decimal:
         """1 - (1 - P(T - reach < noise <= T))^changed, the mass at the ends included."""

@@ -36,7 +36,7 @@ from halfmask.queries.histogram import Histogram
 from halfmask.queries.measurement import Measurement, Record, Scalar
 from halfmask.queries.moments import Moments, MomentSums, term
 from halfmask.queries.prepared import Expected, Number, Output, Prepared, Query
-from halfmask.queries.pricing import mechanism_for, price_of
+from halfmask.queries.pricing import mechanism_for, price_of, range_epsilon
 from halfmask.queries.private_bounds import Bounds, Tails, apart
 from halfmask.queries.quantile import Median, Quantile
 from halfmask.queries.quantile_grid import Bound
@@ -101,6 +101,7 @@ __all__ = [
     "mechanism_for",
     "nonnegative_agreeing",
     "price_of",
+    "range_epsilon",
     "rising",
     "selection_for",
     "term",

@@ -4,16 +4,15 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isqrt
 from typing import Any, ClassVar
 
-from halfmask.errors import InvalidQuery
 from halfmask.mechanisms import Exponential, PermuteAndFlip, Selection
 from halfmask.noise import Words
 from halfmask.plan import Request
-from halfmask.privacy import GDP, ZCDP, Approximate, Cost, Pure, pure_mu
+from halfmask.privacy import GDP, ZCDP, Approximate, Cost, Pure
 from halfmask.queries.measurement import Record, Scalar
 from halfmask.queries.prepared import Expected
+from halfmask.queries.pricing import range_epsilon
 
 __all__ = ["Choice", "Chosen", "selection_for"]
 
@@ -127,37 +126,16 @@ def _flat(cells: Any) -> list[int]:
 def selection_for(sensitivity: int, monotonic: bool, price: Cost, times: int = 1) -> Selection:
     """Return the best choice that the price buys, `times` over.
 
-    Privacy: each branch is the theorem of the mechanism that it builds; for mu, an epsilon-DP
-    choice is mu-GDP with mu of `pure_mu`, and squares of mu add up.
+    Privacy: each branch is the theorem of the mechanism that it builds; permute-and-flip is of no
+    bounded range, so its price in mu is that of an epsilon, see `GDP.largest_pure`.
     """
     match price:
         case Pure() | Approximate():
             return PermuteAndFlip(sensitivity, price.epsilon / times, monotonic)
-        case ZCDP():  # epsilon²/8 each, by its bounded range
-            return Exponential(sensitivity, _root_down(8 * price.rho / times), monotonic)
+        case ZCDP():
+            return Exponential(sensitivity, range_epsilon(price, times), monotonic)
         case GDP():
-            return PermuteAndFlip(sensitivity, _epsilon_of(price.squared / times), monotonic)
+            each = price.share(Fraction(1, times)).largest_pure()
+            return PermuteAndFlip(sensitivity, each.epsilon, monotonic)
         case _:
             raise TypeError(f"no choice is known for a price of type {type(price).__name__}")
-
-
-def _root_down(square: Fraction) -> Fraction:
-    root = Fraction(isqrt(int(square * 10**24)), 10**12)
-    if root <= 0:
-        raise InvalidQuery("rho: too small for a choice; give a larger price")
-    return root
-
-
-def _epsilon_of(squared_mu: Fraction) -> Fraction:
-    """Return an epsilon with pure_mu(epsilon)² <= squared_mu, by bisection to 1e-6 of it."""
-    low, high = Fraction(0), Fraction(1)
-    while pure_mu(high) ** 2 <= squared_mu:
-        low, high = high, 2 * high
-        if high > 10**5:
-            break
-    while high - low > high / 10**6 and high > Fraction(1, 10**11):
-        middle = ((low + high) / 2).limit_denominator(10**12)
-        low, high = (middle, high) if pure_mu(middle) ** 2 <= squared_mu else (low, middle)
-    if low <= 0:
-        raise InvalidQuery("mu: too small for a choice; give a larger price")
-    return low

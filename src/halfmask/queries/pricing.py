@@ -1,6 +1,7 @@
 """From a price and a reach to the mechanism: the least noise that the price buys."""
 
 import math
+from fractions import Fraction
 from typing import Any
 
 from halfmask.errors import InvalidQuery
@@ -14,7 +15,7 @@ from halfmask.mechanisms import (
 from halfmask.privacy import GDP, ZCDP, Approximate, Cost, Pure
 from halfmask.queries.setting import Reach
 
-__all__ = ["mechanism_for", "price_of", "strength"]
+__all__ = ["mechanism_for", "price_of", "range_epsilon", "strength"]
 
 _WORTH = 0.99
 """Staircase noise is taken where it is smaller by a hundredth: its law is known to fewer."""
@@ -62,6 +63,38 @@ def _pure(reach: Reach, pure: Pure, price: Cost | None = None) -> Additive:
 
 def _least(first: Additive, second: Additive) -> Additive:
     return min(first, second, key=lambda mechanism: mechanism.standard_deviation)
+
+
+def range_epsilon(price: Cost, choices: int = 1) -> Fraction:
+    """Return the largest epsilon such that so many choices of that bounded range cost the price.
+
+    Privacy: bounded range epsilon implies epsilon-DP, epsilon²/8-zCDP [Cesar & Rogers 2021, Lemma
+    3.4], and mu-GDP with mu = 2 Phi^-1(e^(epsilon/2)/(1 + e^(epsilon/2))), that of (epsilon/2)-DP.
+    Proof of the last: a likelihood ratio within [e^(t-epsilon), e^t] is, in the convex order, below
+    the one with its two ends alone and mean 1; so the pair is post-processed from a test of one
+    bit with P(1) = p and P'(1) = p', logit p' - logit p = epsilon, whose trade-off curve bends at
+    (p, 1 - p') alone. The convex curve of mu-GDP is below it iff mu >= probit p' - probit p. With
+    g(z) = logit Phi(z), g' = m(z) + m(-z), m the inverse Mills ratio, which is convex [Sampford
+    1953]; so g'' = m'(z) - m'(-z) >= 0 for z >= 0: probit rises slowest, against logit, far from 0,
+    and the difference is greatest where the two are opposite: p' = e^(epsilon/2)/(1 +
+    e^(epsilon/2)).
+
+    >>> range_epsilon(Pure(1), 4), range_epsilon(ZCDP(1), 8)
+    (Fraction(1, 4), Fraction(1, 1))
+    """
+    each = price.share(Fraction(1, choices))
+    match each:
+        case Pure() | Approximate():
+            return each.epsilon
+        case ZCDP():
+            epsilon = Fraction(math.isqrt(int(8 * each.rho * 10**24)), 10**12)
+        case GDP():
+            epsilon = 2 * each.largest_pure().epsilon
+        case _:
+            raise TypeError(f"no choice is known for a price of type {type(price).__name__}")
+    if epsilon <= 0:
+        raise InvalidQuery(f"price: {price} is too small for a choice; give a larger price")
+    return epsilon
 
 
 def strength(price: Cost) -> float:

@@ -3,43 +3,14 @@
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import isqrt
 
-from halfmask.errors import InvalidQuery
-from halfmask.privacy import GDP, ZCDP, Approximate, Cost, Pure
+from halfmask.privacy import Cost
+from halfmask.queries.pricing import range_epsilon
 
-__all__ = ["Node", "QuantilePlan", "range_epsilon"]
+__all__ = ["Node", "QuantilePlan"]
 
 _FINE = 1024
 """The denominators of quantiles within parts of a line."""
-
-
-def range_epsilon(price: Cost) -> Fraction:
-    """Return the largest epsilon such that a choice of bounded range epsilon costs the price.
-
-    Privacy: bounded range epsilon implies epsilon-DP, epsilon²/8-zCDP [Cesar & Rogers 2021, Lemma
-    3.4], and mu-GDP with mu = 2 Phi^-1(e^(epsilon/2)/(1 + e^(epsilon/2))), that of (epsilon/2)-DP.
-    Proof of the last: a likelihood ratio within [e^(t-epsilon), e^t] is, in the convex order, below
-    the one with its two ends alone and mean 1; so the pair is post-processed from a test of one
-    bit with P(1) = p and P'(1) = p', logit p' - logit p = epsilon, whose trade-off curve bends at
-    (p, 1 - p') alone. The convex curve of mu-GDP is below it iff mu >= probit p' - probit p. With
-    g(z) = logit Phi(z), g' = m(z) + m(-z), m the inverse Mills ratio, which is convex [Sampford
-    1953]; so g'' = m'(z) - m'(-z) >= 0 for z >= 0: probit rises slowest, against logit, far from 0,
-    and the difference is greatest where the two are opposite: p' = e^(epsilon/2)/(1 +
-    e^(epsilon/2)).
-    """
-    match price:
-        case Pure() | Approximate():
-            return price.epsilon
-        case ZCDP():
-            epsilon = Fraction(isqrt(int(8 * price.rho * 10**24)), 10**12)
-        case GDP():
-            epsilon = 2 * price.largest_pure().epsilon
-        case _:
-            raise TypeError(f"no choice is known for a price of type {type(price).__name__}")
-    if epsilon <= 0:
-        raise InvalidQuery(f"price: {price} is too small for a choice; give a larger price")
-    return epsilon
 
 
 @dataclass(frozen=True)
@@ -90,7 +61,7 @@ class QuantilePlan:
     def _of(
         cls, shape: list[list[Node]], price: Cost, weight: int, moves: bool, split: bool
     ) -> "QuantilePlan":
-        epsilon = range_epsilon(price.share(Fraction(1, len(shape))) if len(shape) > 1 else price)
+        epsilon = range_epsilon(price, len(shape))
 
         def rated(node: Node, parts: int) -> Node:
             worst = max(node.q, 1 - node.q)

@@ -11,9 +11,9 @@ import numpy as np
 from halfmask.errors import InvalidQuery
 from halfmask.noise import Words
 from halfmask.plan import Points
-from halfmask.privacy import ZCDP, Approximate, Cost, Pure
-from halfmask.queries import Expected, Measurement, Record, Setting
-from halfmask.queries.location import Box, Middle, Region, chosen_epsilon
+from halfmask.privacy import Approximate, Cost, Pure
+from halfmask.queries import Expected, Measurement, Record, Setting, range_epsilon
+from halfmask.queries.location import Box, Middle, Region
 
 __all__ = ["Centre", "Chosen", "Placed", "best_for_choices"]
 
@@ -157,19 +157,12 @@ class Chosen:
         return (Placed(self.region.place(cells), self.region),)
 
 
-def best_for_choices(price: Cost, choices: int) -> Pure | ZCDP:
+def best_for_choices(price: Cost, choices: int) -> Cost:
     """Return the currency within a price in which each of several choices gets the most."""
-    match price:
-        case Pure() | ZCDP():
-            return price
-        case Approximate():
-            pure = Pure(price.epsilon)
-            if not price.delta:
-                return pure
-            zcdp = price.largest_zcdp()
-            better = chosen_epsilon(zcdp, choices) > chosen_epsilon(pure, choices)
-            return zcdp if better else pure
-        case _:
-            raise InvalidQuery(
-                f"price: {price} given, and a choice has no proved price in it; give epsilon or rho"
-            )
+    if not isinstance(price, Approximate):
+        return price
+    pure = Pure(price.epsilon)
+    if not price.delta:
+        return pure
+    zcdp = price.largest_zcdp()
+    return zcdp if range_epsilon(zcdp, choices) > range_epsilon(pure, choices) else pure

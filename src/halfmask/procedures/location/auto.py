@@ -35,7 +35,7 @@ class Location(Centre):
     'centre of all numeric columns'
     """
 
-    rows: int = 1000
+    rows: int | None = None
     outliers: bool = False
 
     what: ClassVar[str] = "centre of"
@@ -43,10 +43,13 @@ class Location(Centre):
     def __post_init__(self) -> None:
         super().__post_init__()
         if isinstance(self.rows, bool) or not isinstance(self.rows, int) or self.rows < 1:
-            raise InvalidQuery(f"rows: {self.rows!r} is no number of points; give your guess")
+            raise InvalidQuery(
+                f"rows: {self.rows!r} is no number of points; give your guess, known in public"
+            )
 
     def chosen(self, setting: Setting, price: Cost) -> Centre:
         """Return the estimator that is taken; InvalidQuery where none is feasible."""
+        assert self.rows is not None  # noqa: S101
         found = self._best(setting, price, self.rows)
         if found is None:
             enough = self._enough(lambda rows: self._best(setting, price, rows) is not None)

@@ -6,7 +6,7 @@ from math import inf, log, sqrt
 
 from halfmask.procedures.location.normal import Tuning, middle_radius, tuning
 
-__all__ = ["CUT", "STEPS", "Budget"]
+__all__ = ["COUNT", "CUT", "STEPS", "Budget"]
 
 CUT = 1.5
 """Scales at which a coordinate is held before its direction counts."""
@@ -16,6 +16,7 @@ STEPS = (Fraction(1, 5), Fraction(4, 5))
 
 CORES = (0.0, 0.6, 0.9, 1.2, 1.6, 2.0)
 COUNT = Fraction(1, 100)
+"""The share that buys the number of points, by which the rest is split."""
 
 
 @dataclass(frozen=True)

@@ -61,11 +61,11 @@ class Composite(Generic[E]):
             return measurement.read(records)
 
         self.stages.run(self.inside, measure)
-        return [(len(record), *record) for record in tape]
+        return tape
 
     def read(self, records: Sequence[Record]) -> tuple[E, ...]:
         """Run the stages on the records."""
-        tape = [record[1:] for record in records]
+        tape = list(records)
 
         def measure(measurement: Measurement[E]) -> tuple[E, ...]:
             return measurement.read([tape.pop(0)])

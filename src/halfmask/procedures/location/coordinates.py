@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from halfmask.privacy import Cost
 from halfmask.procedures.location.asked import Centre, Chosen, best_for_choices
-from halfmask.queries import Expected, Setting
-from halfmask.queries.location import GridPoint, Medians, chosen_epsilon
+from halfmask.queries import Expected, Setting, range_epsilon
+from halfmask.queries.location import GridPoint, Medians
 
 __all__ = ["BoxMedian", "CoordinateMedian"]
 
@@ -40,7 +40,7 @@ class CoordinateMedian(Centre):
         region = self.box.region(setting)
         d = region.size
         inside = best_for_choices(price, d)
-        each = float(chosen_epsilon(inside, d)) / region.moved(setting)
+        each = float(range_epsilon(inside, d)) / region.moved(setting)
         # each rank further is exp(-each) as likely on both sides; a rank is sqrt(2 pi)/n wide
         noise = 2 * sqrt(2) / each / 2 * sqrt(2 * pi) / rows
         least = 4 * (self.octaves(region) * log(2) + log(d) + 3)
@@ -81,7 +81,7 @@ class BoxMedian(Centre):
         """
         region = self.box.region(setting)
         d = region.size
-        rate = float(chosen_epsilon(best_for_choices(price, 1), 1)) / 2 / region.moved(setting)
+        rate = float(range_epsilon(best_for_choices(price, 1))) / 2 / region.moved(setting)
         half = sqrt(d * (d + 1)) / rate / rows * sqrt(2 * pi) / 2
         noise = half / sqrt(3) * sqrt((d + 2) / d)  # a shell lies further out than its box
         far = self.octaves(region) * log(2)

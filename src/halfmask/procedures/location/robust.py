@@ -14,20 +14,17 @@ from halfmask.errors import InvalidQuery
 from halfmask.plan import Points
 from halfmask.privacy import ZCDP, Approximate, Cost
 from halfmask.procedures.location.asked import Centre
-from halfmask.procedures.location.budget import CUT, STEPS, Budget
+from halfmask.procedures.location.budget import COUNT, CUT, STEPS, Budget
 from halfmask.procedures.location.composite import Composite
 from halfmask.procedures.location.normal import middle_radius, winsorised
 from halfmask.procedures.procedure import Measure
 from halfmask.queries import Expected, Setting
-from halfmask.queries.location import Frame, Medians, Radii, Region, Scales, Signs
+from halfmask.queries.location import Frame, Medians, Radii, Region, Scales, Signs, Total
 
 __all__ = ["Place", "RobustLocation"]
 
 REJECT = 1.75
 """Median radii beyond which a point does not count; more in few dimensions."""
-
-AVERAGED = 2
-"""The last steps whose ends are averaged, by their shares of the price."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +108,7 @@ class RobustLocation(Centre):
     def prepare(self, setting: Setting, price: Cost) -> Composite[Place]:
         """Fix the points and the stages."""
         region, inside = self.box.region(setting), _inside(price)
-        stages = Stages(region, region.request(setting), region.moved(setting), self)
+        stages = RobustStages(region, region.request(setting), region.moved(setting), self)
         if self.rows is not None:
             budget = stages.budget(self.rows, inside)
             if not budget.feasible:
@@ -126,7 +123,7 @@ class RobustLocation(Centre):
     def expected(self, setting: Setting, price: Cost, rows: int) -> Expected:
         """Predict the error of a coordinate for normal data of deviation 1."""
         region, inside = self.box.region(setting), _inside(price)
-        stages = Stages(region, region.request(setting), region.moved(setting), self)
+        stages = RobustStages(region, region.request(setting), region.moved(setting), self)
         budget = stages.budget(rows, inside)
         rho = float(inside.amounts[0])
         error = budget.error(rows, region.size, rho, stages.moved) / sqrt(region.size)
@@ -149,7 +146,7 @@ def _inside(price: Cost) -> ZCDP:
 
 
 @dataclass(frozen=True)
-class Stages:
+class RobustStages:
     """The stages of a robust location, on points that they never see."""
 
     region: Region
@@ -179,19 +176,17 @@ class Stages:
         """Find, scale, refine."""
         assert isinstance(price, ZCDP)  # noqa: S101
         points, d = self.points, self.region.size
-        whole = Frame((0.0,) * d, (1.0,) * d)
-        rho = price.share(Budget.plan(1, d, 1.0, 1.0, 2).count)
-        (counted,) = measure(Signs(points, whole, self.moved, rho, CUT, 1.0, float("inf")))
-        count = max(counted.kept, 1.0)
+        (counted,) = measure(Total(points, self.moved, price.share(COUNT)))
+        count = float(max(counted.value, 1))
         budget = self.budget(self.asked.rows or count, price)
         (middle,) = measure(Medians(points, self.moved, price.share(budget.medians)))
         centre = np.array(middle.cells, dtype=float)
         frame = Frame(tuple(centre.tolist()), (1.0,) * d)
         widest = float(self.region.widths.max())
-        (lengths,) = measure(Scales(points, frame, self.moved, price.share(budget.scales), widest))
+        (lengths,) = measure(Scales(points, self.moved, price.share(budget.scales), frame, widest))
         scales = np.array(lengths.values) / NormalDist().inv_cdf(0.75)
         frame = Frame(tuple(centre.tolist()), tuple(scales.tolist()))
-        (radii,) = measure(Radii(points, frame, self.moved, price.share(budget.radii), (6.0, CUT)))
+        (radii,) = measure(Radii(points, self.moved, price.share(budget.radii), frame, (6.0, CUT)))
         return self._refine(measure, price, budget, count, (centre, scales, radii.values))
 
     def _refine(
@@ -212,14 +207,15 @@ class Stages:
             part = price.share(budget.refinement * share)
             frame = Frame(tuple(centre.tolist()), tuple(scales.tolist()))
             core = one.core * inner
-            (pull,) = measure(Signs(self.points, frame, self.moved, part, CUT, core, reject))
+            (pull,) = measure(Signs(self.points, self.moved, part, frame, CUT, core, reject))
             kept = max(pull.kept, count / 2)
             worth = one.step * inner / slope / kept
             centre = centre + scales * worth * np.array(pull.total)
             ends.append(centre)
             noises.append(scales * worth * pull.deviation)
-        weights = [float(share) for share in STEPS[-AVERAGED:]]
-        pairs = list(zip(weights, ends[-AVERAGED:], noises[-AVERAGED:], strict=True))
+        # Each end has its own noise: averaged by their shares, the whole price counts.
+        pairs = list(zip(map(float, STEPS), ends, noises, strict=True))
+        weights = [weight for weight, _, _ in pairs]
         point = sum((w * end for w, end, _ in pairs), np.zeros(d)) / sum(weights)
         noise = np.sqrt(sum((w * s) ** 2 for w, _, s in pairs)) / sum(weights)
         steps = self.region.steps

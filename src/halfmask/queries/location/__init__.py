@@ -2,16 +2,16 @@
 
 region     public columns, bounds and grid: `Box`, `Region`
 standard   points in units of public scales, to the last bit the same wherever a row stands
+measured   what measurements of points share; how many there are: `Total`
 medians    a median of each coordinate
 gridpoint  a point deep in all coordinates at once: `GridPoint`
 ladders    median distances, chosen from a ladder: `Scales`, `Radii`
 signs      sums of bounded directions: `Signs`
-chosen     from a price to the epsilon of each of several choices
 """
 
-from halfmask.queries.location.chosen import chosen_epsilon
 from halfmask.queries.location.gridpoint import GridPoint
 from halfmask.queries.location.ladders import Lengths, Radii, Scales
+from halfmask.queries.location.measured import Total
 from halfmask.queries.location.medians import Medians, Middle
 from halfmask.queries.location.region import Box, Region
 from halfmask.queries.location.signs import Pull, Signs
@@ -29,5 +29,5 @@ __all__ = [
     "Region",
     "Scales",
     "Signs",
-    "chosen_epsilon",
+    "Total",
 ]

@@ -6,42 +6,20 @@ from typing import Any
 
 from halfmask.mechanisms import BoxMedian
 from halfmask.noise import Words
-from halfmask.plan import Points
-from halfmask.privacy import ZCDP, Cost, Pure
-from halfmask.queries.location.chosen import chosen_epsilon
+from halfmask.queries.location.measured import OfPoints
 from halfmask.queries.location.medians import Middle
 from halfmask.queries.measurement import Record
+from halfmask.queries.pricing import range_epsilon
 
 __all__ = ["GridPoint"]
 
 
 @dataclass(frozen=True)
-class GridPoint:
+class GridPoint(OfPoints):
     """A cell of the grid near the median of every coordinate.
 
     Privacy: that of `mechanisms.BoxMedian`: epsilon-DP in any dimension, epsilon^2/8-zCDP.
-
-    moved: how many rows differ between neighbours.
     """
-
-    points: Points
-    moved: int
-    price: Pure | ZCDP
-
-    @property
-    def request(self) -> Points:
-        """What is asked of the rows."""
-        return self.points
-
-    @property
-    def cost(self) -> Cost:
-        """The price of the choice."""
-        return self.price
-
-    @property
-    def is_public(self) -> bool:
-        """A choice is never public."""
-        return False
 
     @property
     def mechanism(self) -> BoxMedian:
@@ -49,12 +27,7 @@ class GridPoint:
         grids = self.points.values
         lower = [grid.lower - grid.origin for grid in grids]
         upper = [grid.upper - grid.origin for grid in grids]
-        return BoxMedian(lower, upper, self.moved, chosen_epsilon(self.price, 1))
-
-    @property
-    def laws(self) -> tuple[str, ...]:
-        """The law of the choice, in words."""
-        return (self.mechanism.law,)
+        return BoxMedian(lower, upper, self.moved, range_epsilon(self.price))
 
     def release(self, exact: Any, words: Words | None) -> list[Record]:
         """Choose a point."""

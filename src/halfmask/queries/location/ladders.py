@@ -4,7 +4,7 @@ Lengths are positive and of unknown size, so the ladder is geometric: each rung 
 the one below, and the answer is off by at most 9 % of itself however fine the grid of the points.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 
 from halfmask.mechanisms import Exponential
 from halfmask.noise import Words
-from halfmask.plan import Points
-from halfmask.privacy import ZCDP, Cost, Pure
-from halfmask.queries.location.chosen import chosen_epsilon
+from halfmask.queries.location.measured import OfPoints
 from halfmask.queries.location.standard import Frame, squares
 from halfmask.queries.measurement import Record
+from halfmask.queries.pricing import range_epsilon
 
 __all__ = ["Lengths", "Radii", "Scales"]
 
@@ -43,7 +42,7 @@ class Lengths:
 
 
 @dataclass(frozen=True)
-class _Ladder(ABC):
+class _Ladder(OfPoints):
     """Medians of lengths, each by the exponential mechanism over the rungs of the ladder.
 
     The score of a rung t is -|2 #(lengths below t) - #(lengths)|: a row that comes or goes changes
@@ -51,40 +50,14 @@ class _Ladder(ABC):
     Privacy: epsilon-DP for each choice, with sensitivity the number of rows that differ between
     neighbours; the choices compose. [McSherry & Talwar 2007, Thm 6] In zCDP each is
     epsilon^2/8. [Cesar & Rogers 2021, Lemma 3.4]
-
-    moved: how many rows differ between neighbours.
-    price: of all the choices together.
     """
 
-    points: Points
     frame: Frame
-    moved: int
-    price: Pure | ZCDP
-
-    @property
-    def request(self) -> Points:
-        """What is asked of the rows."""
-        return self.points
-
-    @property
-    def cost(self) -> Cost:
-        """The price of the whole."""
-        return self.price
-
-    @property
-    def is_public(self) -> bool:
-        """A choice is never public."""
-        return False
 
     @property
     def mechanism(self) -> Exponential:
         """One choice."""
-        return Exponential(self.moved, chosen_epsilon(self.price, self.choices))
-
-    @property
-    def laws(self) -> tuple[str, ...]:
-        """The law of the choices, in words."""
-        return (self.mechanism.law,)
+        return Exponential(self.moved, range_epsilon(self.price, self.choices))
 
     @property
     @abstractmethod

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from halfmask.mechanisms import Exponential
 from halfmask.noise import Words, below, weighted
-from halfmask.plan import OnGrid, Points
-from halfmask.privacy import ZCDP, Cost, Pure
-from halfmask.queries.location.chosen import chosen_epsilon
+from halfmask.plan import OnGrid
+from halfmask.queries.location.measured import OfPoints
 from halfmask.queries.measurement import Record
+from halfmask.queries.pricing import range_epsilon
 
 __all__ = ["Medians", "Middle"]
 
@@ -37,7 +37,7 @@ class Middle:
 
 
 @dataclass(frozen=True)
-class Medians:
+class Medians(OfPoints):
     """The median of each coordinate, by the exponential mechanism over the cells of the grid.
 
     The score of a cell t is -max(0, 2 #(x < t) - n, n - 2 #(x <= t)): 0 where t is a median. A
@@ -45,39 +45,12 @@ class Medians:
     Privacy: epsilon-DP for each coordinate, with sensitivity the number of rows that differ between
     neighbours; the choices compose. [McSherry & Talwar 2007, Thm 6] In zCDP each is
     epsilon^2/8. [Cesar & Rogers 2021, Lemma 3.4]
-
-    moved: how many rows differ between neighbours.
-    price: of all coordinates together.
     """
-
-    points: Points
-    moved: int
-    price: Pure | ZCDP
-
-    @property
-    def request(self) -> Points:
-        """What is asked of the rows."""
-        return self.points
-
-    @property
-    def cost(self) -> Cost:
-        """The price of the whole."""
-        return self.price
-
-    @property
-    def is_public(self) -> bool:
-        """A choice is never public."""
-        return False
 
     @property
     def mechanism(self) -> Exponential:
         """The choice of one coordinate."""
-        return Exponential(self.moved, chosen_epsilon(self.price, self.points.size))
-
-    @property
-    def laws(self) -> tuple[str, ...]:
-        """The law of the choices, in words."""
-        return (self.mechanism.law,)
+        return Exponential(self.moved, range_epsilon(self.price, self.points.size))
 
     def release(self, exact: Any, words: Words | None) -> list[Record]:
         """Choose a cell of each coordinate."""

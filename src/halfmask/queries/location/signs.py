@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from halfmask.mechanisms import Additive
 from halfmask.noise import Words
-from halfmask.plan import Points
-from halfmask.privacy import Cost
+from halfmask.queries.location.measured import OfPoints
 from halfmask.queries.location.standard import Frame, squares
 from halfmask.queries.measurement import Record
 from halfmask.queries.pricing import mechanism_for
@@ -52,7 +51,7 @@ class Pull:
 
 
 @dataclass(frozen=True)
-class Signs:
+class Signs(OfPoints):
     """The sum over points of psi(y), y the point in the frame: a direction of length at most 1.
 
     psi(y) = v / max(|v|, core) with v the coordinates of y held to [-cut, cut], and 0 where y,
@@ -63,22 +62,12 @@ class Signs:
     R^2 + COUNTED^2, and rows that differ between neighbours move the sum by at most their number
     times its root (triangle inequality): noise by this reach is the Gaussian mechanism's.
     [Canonne, Kamath & Steinke 2020, Thm 14]
-
-    moved: how many rows differ between neighbours.
     """
 
-    points: Points
     frame: Frame
-    moved: int
-    price: Cost
     cut: float
     core: float
     outer: float
-
-    @property
-    def request(self) -> Points:
-        """What is asked of the rows."""
-        return self.points
 
     @property
     def radius(self) -> int:
@@ -97,21 +86,6 @@ class Signs:
     def mechanism(self) -> Additive:
         """The noise of each sum."""
         return mechanism_for(self.reach, self.price)
-
-    @property
-    def cost(self) -> Cost:
-        """The price of the whole."""
-        return self.mechanism.cost
-
-    @property
-    def is_public(self) -> bool:
-        """A sum of directions is never public."""
-        return False
-
-    @property
-    def laws(self) -> tuple[str, ...]:
-        """The law of the noise, in words."""
-        return (self.mechanism.law,)
 
     def sums(self, points: NDArray[np.int64]) -> tuple[int, ...]:
         """Return the exact integer sums: the directions', then that of the kept points."""
