@@ -15,10 +15,12 @@ workload     many linear queries over public cells, answered through one strateg
 moments      two-sided sums: the body that count, sum, mean and variance of a column share
 found        keys that the rows hold: counted above a threshold, or kept
 choosing     answers that are chosen, not made noisy
+location     what is measured of points in many dimensions
 setting      the public facts a query is asked in, and how far one unit reaches
 grid         bounds, and the power-of-two grid between them
 pricing      from a price to a mechanism
-prepared     a query fixed to a price; the protocol of queries
+measurement  one question to the rows, its price and its noise; estimate: what it is read as
+prepared     sums with additive noise, the most common measurement; the protocol of queries
 scaled, ratio, spread   how noisy integers are read as answers, with intervals
 tails        the tail of a sum of noises, for those intervals
 """

@@ -74,8 +74,8 @@ class RobustLocation(Centre):
     center, radius: the box in which the points' centre is sure to lie, from center - radius to
       center + radius: numbers, or one for each column. Points outside are moved to its edge.
     columns: names; None takes every numeric column.
-    rows: how many there are, if that is known or supposed in public: then what cannot succeed is
-      refused before it costs anything. None spends a hundredth of the price on a noisy count.
+    rows: how many there are, if that is known or supposed in public: then the price is split by it,
+      and what cannot succeed is refused before it costs anything. None splits by a noisy count.
     plan: shares of the price for (location, scale, refinement), such as (0.7, 0.2, 0.1); None
       splits by public facts.
 
