@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import halfmask as hm
 from halfmask.procedures.location import (
@@ -198,7 +199,7 @@ def test_the_error_is_the_predicted_one(query, n, d, price):
         (1000, 2, {"epsilon": "0.5"}, BoxMedian),
         (10_000, 50, {"epsilon": "0.5", "delta": "1e-6"}, RobustLocation),
         (10_000, 50, {"epsilon": "0.5"}, BoxMedian),
-        (5000, 20, {"rho": "0.002"}, CoordinateMedian),
+        (2200, 20, {"rho": "0.002"}, CoordinateMedian),
     ],
 )
 def test_the_best_estimator_is_chosen_from_public_facts(rows, d, price, best):
@@ -208,6 +209,42 @@ def test_the_best_estimator_is_chosen_from_public_facts(rows, d, price, best):
     assert type(Location(0, 60, rows=rows).chosen(setting, price_of(**price))) is best
     sure = Location(0, 60, rows=10**6, outliers=True).chosen(setting, hm.Approximate(1, "1e-6"))
     assert type(sure) is RobustLocation
+
+
+RADIUS = 2.0**19  # so that deviations of 1 are the least that are supposed
+
+
+def least_feasible(query, d, price):
+    """The least number of rows that a preview takes to be enough."""
+    curator = hm.open(np.zeros((3, d)), budget=BUDGET)
+
+    def enough(rows):
+        return "too few" not in curator.preview(query(0, RADIUS), rows=rows, **price).assuming
+
+    low, high = 1, 2
+    while not enough(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+@pytest.mark.parametrize("d", [1, 2, 10])
+@pytest.mark.parametrize("query", [BoxMedian, CoordinateMedian, RobustLocation])
+def test_what_is_called_feasible_is_found(query, d):
+    """At the least number of rows, failures are at most 1 in 100: false alarm 1e-6 for that."""
+    price = {"epsilon": "0.5"} | ({"delta": "1e-6"} if query is RobustLocation else {})
+    rows, failures = least_feasible(query, d, price), 0
+    for seed in range(20):
+        X = np.random.default_rng(seed).normal(size=(rows, d))
+        if seed % 2:
+            X /= np.abs(np.random.default_rng(seed + 99).normal(size=(rows, 1)))  # Cauchy
+        curator = hm.open(X, budget=BUDGET)
+        for _ in range(10):
+            found = np.array(curator.ask(query(0, RADIUS), **price).value)
+            failures += bool(np.abs(found).max() > 20)
+    assert failures <= stats.binom.isf(1e-6, 200, 0.01)
 
 
 def test_where_no_estimator_will_do_the_needed_rows_are_said():

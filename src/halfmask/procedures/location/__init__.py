@@ -4,7 +4,8 @@ robust      `RobustLocation`: medians, scales, then noisy steps of a spatial sig
 coordinates `CoordinateMedian`, `BoxMedian`: a median of each column, a point deep in all
 auto        `Location`: the best of these for a price
 asked       what every centre has in common
-budget      the split of its price, and whether it can succeed
+budget      the split of its price
+feasible    whether choices among all cells find the points at all
 normal      constants of directions about a normal centre
 composite   stages as one measurement, charged in another currency
 """

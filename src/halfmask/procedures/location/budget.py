@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import inf, log, sqrt
+from math import sqrt
 
+from halfmask.procedures.location.feasible import pull_among, pull_needed
 from halfmask.procedures.location.normal import Tuning, middle_radius, tuning
 
 __all__ = ["COUNT", "CUT", "STEPS", "Budget"]
@@ -13,6 +14,12 @@ CUT = 1.5
 
 STEPS = (Fraction(1, 5), Fraction(4, 5))
 """Of what is left for refinement, the share of each of Newton's steps."""
+
+CAPS = {"medians": (0.06, 0.5), "scales": (0.03, 0.2), "radii": (0.02, 0.15)}
+"""The least and the largest share of each stage before refinement."""
+
+RUNGS = 400
+"""The rungs of a ladder, at most about: 8 for each doubling of the grid."""
 
 CORES = (0.0, 0.6, 0.9, 1.2, 1.6, 2.0)
 COUNT = Fraction(1, 100)
@@ -40,22 +47,24 @@ class Budget:
 
     @classmethod
     def plan(cls, n: float, d: int, rho: float, octaves: float, moved: int) -> "Budget":
-        """Split for about n points, bounds `octaves` doublings wide, `moved` rows to hide.
+        """Split for at least n points, bounds `octaves` doublings wide, `moved` rows to hide.
 
-        A choice among 2^b equal intervals with epsilon finds the middle of n points where
-        n epsilon / (4 moved) exceeds b ln 2 and some: the score falls by 2 a point on each side.
+        Medians, scales and radii get what they need to be found, see `feasible`, up to a cap. A
+        choice of epsilon has the rate epsilon / (2 moved), and k choices of it cost k epsilon^2/8.
         """
-        n = max(n, 1.0) * 2 / moved
-        find = 4 * (octaves * log(2) / 2 + log(max(d, 2)) + 5)
-        size = 4 * (log(8 * octaves) + log(max(d, 2)) + 4)
-        medians = _share((find / n) ** 2 * d / (8 * rho), 0.08, 0.5)
-        scales = _share((size / n) ** 2 * d / (8 * rho), 0.04, 0.2)
-        radii = _share(2 * (44 / n) ** 2 / (8 * rho), 0.03, 0.15)
-        least = 4 * (octaves * log(2) + log(max(d, 2)) + 5)
-        reach = sqrt(8 * float(medians) * rho / d)
-        needed = least / reach * moved / 2 if reach else inf
-        enough = n * reach >= least and n * sqrt(8 * float(scales) * rho / d) >= size / 2
-        return cls(COUNT, medians, scales, radii, enough, int(min(needed, 1e18)) + 1)
+        pulls = {
+            "medians": (pull_needed(octaves, d), d),
+            "scales": (pull_among(RUNGS, d), d),
+            "radii": (pull_among(RUNGS, 2), 2),
+        }
+        wanted, needed = {}, 1.0
+        for name, (pull, choices) in pulls.items():
+            one = (2 * pull * moved) ** 2 * choices / (8 * rho)  # the share for a single point
+            wanted[name] = one / max(n, 1.0) ** 2
+            needed = max(needed, sqrt(one / float(CAPS[name][1])))
+        enough = all(wanted[name] <= most for name, (_, most) in CAPS.items())
+        shares = {name: _share(wanted[name], *CAPS[name]) for name in CAPS}
+        return cls(COUNT, **shares, feasible=enough, needed=int(min(needed, 1e18)) + 1)
 
     def tuning(self, n: float, d: int, rho: float, moved: int) -> Tuning:
         """Choose the core of the direction by the predicted error of the last step."""
@@ -77,4 +86,4 @@ def _noise(one: Tuning, n: float, d: int, rho: float, moved: int) -> float:
 
 
 def _share(wanted: float, least: float, most: float) -> Fraction:
-    return Fraction(min(max(wanted, least), most)).limit_denominator(10**6)
+    return Fraction(round(min(max(wanted * 1.001, least), most) * 10**6), 10**6)

@@ -1,11 +1,12 @@
 """The median of each coordinate, and a point deep in all of them at once."""
 
 from dataclasses import dataclass
-from math import log, pi, sqrt
+from math import pi, sqrt
 from typing import ClassVar
 
 from halfmask.privacy import Cost
 from halfmask.procedures.location.asked import Centre, Chosen, best_for_choices
+from halfmask.procedures.location.feasible import finds, finds_box
 from halfmask.queries import Expected, Setting, range_epsilon
 from halfmask.queries.location import GridPoint, Medians
 
@@ -43,9 +44,8 @@ class CoordinateMedian(Centre):
         each = float(range_epsilon(inside, d)) / region.moved(setting)
         # each rank further is exp(-each) as likely on both sides; a rank is sqrt(2 pi)/n wide
         noise = 2 * sqrt(2) / each / 2 * sqrt(2 * pi) / rows
-        least = 4 * (self.octaves(region) * log(2) + log(d) + 3)
         error = sqrt(pi / 2 / rows + noise * noise)
-        return self.foreseen(error, region, each * rows >= least)
+        return self.foreseen(error, region, finds(each * rows / 2, self.octaves(region), d))
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,5 @@ class BoxMedian(Centre):
         rate = float(range_epsilon(best_for_choices(price, 1))) / 2 / region.moved(setting)
         half = sqrt(d * (d + 1)) / rate / rows * sqrt(2 * pi) / 2
         noise = half / sqrt(3) * sqrt((d + 2) / d)  # a shell lies further out than its box
-        far = self.octaves(region) * log(2)
         error = sqrt(pi / 2 / rows + noise * noise)
-        return self.foreseen(error, region, rate * rows >= d * far + 3)
+        return self.foreseen(error, region, finds_box(rate * rows, self.octaves(region), d))

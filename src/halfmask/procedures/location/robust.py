@@ -23,6 +23,9 @@ from halfmask.queries.location import Frame, Medians, Radii, Region, Scales, Sig
 
 __all__ = ["Place", "RobustLocation"]
 
+SURE = 3.0
+"""Standard deviations by which the noisy count is taken to be too large."""
+
 REJECT = 1.75
 """Median radii beyond which a point does not count; more in few dimensions."""
 
@@ -124,7 +127,8 @@ class RobustLocation(Centre):
         """Predict the error of a coordinate for normal data of deviation 1."""
         region, inside = self.box.region(setting), _inside(price)
         stages = RobustStages(region, region.request(setting), region.moved(setting), self)
-        budget = stages.budget(rows, inside)
+        known = self.rows is not None
+        budget = stages.budget(rows if known else rows - 2 * stages.unsure(inside), inside)
         rho = float(inside.amounts[0])
         error = budget.error(rows, region.size, rho, stages.moved) / sqrt(region.size)
         expected = self.foreseen(error, region, budget.feasible)
@@ -165,20 +169,29 @@ class RobustStages:
         most = 1 - planned.count
         return Budget(
             planned.count,
-            location * most,
-            scale * most * Fraction(3, 5),
-            scale * most * Fraction(2, 5),
-            planned.feasible,
-            planned.needed,
+            medians=location * most,
+            scales=scale * most * Fraction(3, 5),
+            radii=scale * most * Fraction(2, 5),
+            feasible=planned.feasible,
+            needed=planned.needed,
         )
+
+    def total(self, price: ZCDP) -> Total:
+        """The number of points, for a hundredth of the price."""
+        return Total(self.points, self.moved, price.share(COUNT))
+
+    def unsure(self, price: ZCDP) -> float:
+        """How far the noisy number of points may be off, nearly surely."""
+        return SURE * self.total(price).mechanism.standard_deviation
 
     def run(self, price: Cost, measure: Measure) -> Place:
         """Find, scale, refine."""
         assert isinstance(price, ZCDP)  # noqa: S101
         points, d = self.points, self.region.size
-        (counted,) = measure(Total(points, self.moved, price.share(COUNT)))
+        (counted,) = measure(self.total(price))
         count = float(max(counted.value, 1))
-        budget = self.budget(self.asked.rows or count, price)
+        least = counted.value - self.unsure(price)  # too many would leave the medians too little
+        budget = self.budget(self.asked.rows or least, price)
         (middle,) = measure(Medians(points, self.moved, price.share(budget.medians)))
         centre = np.array(middle.cells, dtype=float)
         frame = Frame(tuple(centre.tolist()), (1.0,) * d)

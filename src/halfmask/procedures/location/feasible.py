@@ -1,0 +1,47 @@
+"""Whether a choice among all cells finds the points at all: from public facts.
+
+A choice weighs a cell by exp(-rate * score). Far cells have the number of rows n as their score, so
+together they weigh their number times exp(-rate n). About the middle of normal points of deviation
+s the score rises by 2 n/(s sqrt(2 pi)) a length, so the cells there weigh as many as lie within
+sqrt(2 pi) s/(rate n). With 2^octaves deviations between the bounds the odds of a far cell are thus
+2^octaves rate n/sqrt(2 pi) exp(-rate n): in a box of d coordinates, that without the exponential to
+the power of d, over d! (the levels of nested boxes), times the exponential.
+"""
+
+from math import lgamma, log, pi, sqrt
+
+__all__ = ["finds", "finds_box", "pull_among", "pull_needed"]
+
+MARGIN = 7.0
+"""Odds of a far cell are below exp(-7), a thousandth; tails heavier than normal take some of it."""
+
+
+def _far(pull: float, octaves: float) -> float:
+    return octaves * log(2) + log(max(pull, 1.0) / sqrt(2 * pi))
+
+
+def finds(pull: float, octaves: float, choices: int) -> bool:
+    """Tell whether each of several choices finds its coordinate; pull: rate times rows."""
+    return pull >= _far(pull, octaves) + log(choices) + MARGIN
+
+
+def finds_box(pull: float, octaves: float, d: int) -> bool:
+    """Tell whether one choice finds all coordinates at once."""
+    return pull >= d * _far(pull, octaves) - lgamma(d + 1) + MARGIN
+
+
+def pull_needed(octaves: float, choices: int) -> float:
+    """Return the least rate times rows for which `finds` holds, a little rounded up.
+
+    >>> finds(pull_needed(20, 3), 20, 3), finds(pull_needed(20, 3) - 1, 20, 3)
+    (True, False)
+    """
+    pull = MARGIN
+    for _ in range(30):
+        pull = max(_far(pull, octaves) + log(choices) + MARGIN, 1.0)
+    return pull * (1 + 1e-9)
+
+
+def pull_among(rungs: int, choices: int) -> float:
+    """Return the least rate times rows for choices among so many rungs."""
+    return log(rungs) + log(choices) + MARGIN
