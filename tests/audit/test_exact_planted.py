@@ -11,15 +11,16 @@ import pytest
 
 import halfmask as hm
 from halfmask.audit import verify
-from halfmask.mechanisms import DiscreteLaplace
+from halfmask.mechanisms import DiscreteLaplace, ThresholdLaplace
 from halfmask.plan import OnGrid
 from halfmask.privacy import GDP, ZCDP, PrivacyUnit, Pure
 from halfmask.procedures import Together
+from halfmask.queries import CountedKeys
 from halfmask.sources.sql import emit
 from halfmask.sources.sql.bound import bounded
 from halfmask.sources.table import Table
 
-SCHEMA = {"u": "integer", "g": "text", "x": "real"}
+SCHEMA = {"u": "integer", "g": "text", "x": "real", "b": "boolean"}
 OPS = hm.Keys("g", ["ops", "r&d"])
 
 
@@ -150,6 +151,72 @@ def test_its_correct_twin_passes(fault):
     query, _, options = FAULTS[fault]
     found = verify(Broken(query, lambda p: p), schema=SCHEMA, price=Pure("0.7"), **options)
     assert found.holds, found
+
+
+def faster(factor):
+    """A choice that heeds its scores more than it may."""
+
+    def edit(chosen):
+        if hasattr(chosen, "plan"):
+            levels = tuple(
+                tuple(replace(node, rate=node.rate * factor) for node in level)
+                for level in chosen.plan.levels
+            )
+            return replace(chosen, plan=replace(chosen.plan, levels=levels))
+        if hasattr(chosen, "points"):
+            return replace(chosen, price=Pure(chosen.price.epsilon * factor))
+        law = chosen.mechanism
+        return replace(chosen, mechanism=type(law)(law.sensitivity, law.epsilon * factor))
+
+    return edit
+
+
+CHOICES = {
+    "median": hm.Median("x", 0, 9),
+    "quartiles": hm.Quantile("x", [0.25, 0.5, 0.75], 0, 9),
+    "most common": hm.MostCommon("g", ["ops", "r&d", "hr"]),
+    "choice": hm.Choose({"a": "x < 3", "b": "x > 2", "c": "x == 1"}),
+}
+
+
+@pytest.mark.parametrize("name", CHOICES)
+@pytest.mark.parametrize("price", [Pure("0.7"), ZCDP("0.2")], ids=str)
+def test_a_choice_that_heeds_its_scores_too_much_is_caught(name, price):
+    """Four times, since no small table tries a choice to the last bit of its price."""
+    query = CHOICES[name]
+    assert verify(Broken(query, lambda chosen: chosen), schema=SCHEMA, price=price).holds
+    found = verify(Broken(query, faster(4)), schema=SCHEMA, price=price)
+    assert not found.holds, found
+    assert found.witness.to_dict()["moved"]
+
+
+def test_a_threshold_that_is_too_low_is_caught(monkeypatch):
+    """A key of one row alone is then shown more often than delta allows."""
+    price = hm.Approximate(1, "1e-6")
+    assert verify(COUNT, schema=SCHEMA, by="g", price=price).holds
+    threshold = ThresholdLaplace.threshold
+    monkeypatch.setattr(
+        ThresholdLaplace, "threshold", property(lambda law: threshold.__get__(law) - 3)
+    )
+    found = verify(COUNT, schema=SCHEMA, by="g", price=price)
+    assert found.loss == float("inf")
+    assert not found.holds
+
+
+def test_keys_of_more_groups_than_declared_are_caught(monkeypatch):
+    """Each unit counts in one key alone, for the threshold; the tally lets it count in two."""
+    price, unit = hm.Approximate(1, "1e-2"), PrivacyUnit("u", 1, 1)
+    assert verify(COUNT, schema=SCHEMA, by="b", unit=unit, price=price).holds
+    real = CountedKeys.of.__func__
+
+    def loose(cls, *args, **options):
+        found = real(cls, *args, **options)
+        request = found.request
+        bound = replace(request.tally.unit, groups=2)
+        return replace(found, request=replace(request, tally=replace(request.tally, unit=bound)))
+
+    monkeypatch.setattr(CountedKeys, "of", classmethod(loose))
+    assert not verify(COUNT, schema=SCHEMA, by="b", unit=unit, price=price).holds
 
 
 def test_the_loss_of_a_fault_is_exact():

@@ -62,6 +62,49 @@ def test_a_sound_plan_holds_and_a_report_is_written(verify, tmp_path):
     assert "no row of yours was read" in page
 
 
+CHOSEN = """\
+[table]
+source = "staff.csv"
+unit = "employee_id"
+groups_per_unit = 1
+
+[budget]
+epsilon = 4
+delta = 1e-6
+
+[[release]]
+name = "pay"
+query = "median"
+column = "salary"
+lower = 0
+upper = 100_000
+epsilon = 0.5
+
+[[release]]
+name = "departments"
+query = "count"
+by = { column = "dept" }
+epsilon = 1
+delta = 1e-8
+
+[[release]]
+name = "first"
+query = "above_threshold"
+filters = { old = "age >= 60", older = "age >= 50" }
+threshold = 10
+epsilon = 0.5
+"""
+
+
+def test_answers_that_are_chosen_are_verified_and_drawn(verify, tmp_path):
+    shown = verify(CHOSEN, "--out", "report.html", seconds=4)
+    assert shown.code == 0, shown.out + shown.err
+    assert shown.out.count("holds") == 3
+    assert "'first': sparse vector" in shown.out  # only sampled, and that is said
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "exponential mechanism on ranks" in page
+
+
 def test_what_a_false_unit_would_cost_is_told(verify):
     shown = verify(PLAN, "--suppose", "3")
     assert shown.code == 1

@@ -144,7 +144,8 @@ def test_procedures_are_attacked_end_to_end_or_with_frozen_answers():
     ask = Ask.of(hm.Mean("x", 0, 1), schema=SCHEMA)
     rows = ({"x": 1.0}, {"x": 0.25})
     whole, frozen = Asking(ask)(rows, 20), Asking(ask, frozen=True)(rows, 20)
-    assert whole.shape == frozen.shape
+    assert whole.shape[0] == frozen.shape[0] == 20
+    assert whole.shape[1] <= frozen.shape[1]  # on two rows, no second look pays
     assert np.isfinite(frozen).all()
     assert np.isfinite(whole[:, 0]).all()
 

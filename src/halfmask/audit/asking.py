@@ -1,10 +1,10 @@
 """A whole ask as a mechanism of the auditor: simulated rows in, all that leaves them out."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,17 +12,18 @@ from numpy.typing import NDArray
 from halfmask.audit.audit import DEPTH, audit_pairs
 from halfmask.audit.exact import Ask, Script, Simulation, Witness, scripts
 from halfmask.audit.neighbours import Pair
-from halfmask.audit.samples import draw
+from halfmask.audit.samples import draw, filled
 from halfmask.audit.verdict import Audit
 from halfmask.noise import secure_words
-from halfmask.plan import Request, Schema, Tally
+from halfmask.plan import Request, Schema
 from halfmask.privacy import Approximate, Pure, Purse
+from halfmask.queries import Prepared, Record, Scalar
 from halfmask.room import Room
 
 __all__ = ["Asking", "attack"]
 
 Rows = tuple[dict[str, object], ...]
-Exact = Mapping[Tally, tuple[tuple[int, ...], ...]]
+Exact = Mapping[Request[Any], Any]
 
 _DELTA = "1e-6"
 _FEWEST = 4096
@@ -32,10 +33,11 @@ _ENOUGH = 50_000
 
 @dataclass(frozen=True)
 class Asking:
-    """`Asking(ask)(rows, size)`: so many independent answers, as the noisy integers behind them.
+    """`Asking(ask)(rows, size)`: so many independent answers, as the records behind them.
 
-    Everything that an analyst may see is read off these integers. The rows pass through the real
-    source once; noise, composition and procedures are those of `Curator.ask`, from secure words.
+    Everything that an analyst may see is read off these records, here as numbers. The rows pass
+    through the real source once; noise, composition and procedures are those of `Curator.ask`, from
+    secure words.
 
     frozen: take the measurements that follow on one course of noisy answers (the longest known),
       whatever the answers are: then all are drawn at once, hundreds of times as fast. What is drawn
@@ -50,8 +52,8 @@ class Asking:
 
     def __post_init__(self) -> None:
         found = scripts(self.ask.asked, self.ask.setting, self.ask.price)
-        tallies = tuple(dict.fromkeys(tally for script in found for tally in script.tallies))
-        simulation = Simulation(tallies, self.ask.setting.schema, self.ask.setting.unit)
+        requests = tuple(dict.fromkeys(r for script in found for r in script.requests))
+        simulation = Simulation(requests, self.ask.setting.schema, self.ask.setting.unit)
         object.__setattr__(self, "scripts", found)
         object.__setattr__(self, "simulation", simulation)
 
@@ -59,35 +61,26 @@ class Asking:
         """Return shape (size, k), shorter answers filled up with NaN."""
         exact = self._exact(rows)
         if self.frozen or len(self.scripts) == 1:  # no answer changes what is measured next
-            return _at_once(max(self.scripts, key=lambda script: script.width), exact, size)
-        filled = np.full((size, self.width), np.nan)
-        for row in filled:
-            answer = self._once(exact)
-            row[: len(answer)] = answer[: self.width]  # what no script foresaw is left out
-        return filled
-
-    @cached_property
-    def width(self) -> int:
-        """How many integers the longest answer has."""
-        return max(script.width for script in self.scripts)
+            return _at_once(max(self.scripts, key=lambda s: len(s.measurements)), exact, size)
+        return filled([self._once(exact) for _ in range(size)])
 
     def _exact(self, rows: Rows) -> Exact:
         if id(rows) not in self.known:
             found = self.simulation.exact(rows)
-            sure = {tally: integers for tally, integers in found.items() if integers is not None}
+            sure = {request: exact for request, exact in found.items() if exact is not None}
             self.known[id(rows)] = rows, sure
         return self.known[id(rows)][1]
 
-    def _once(self, exact: Exact) -> list[int]:
+    def _once(self, exact: Exact) -> list[float]:
         nowhere = _Nowhere(self.ask.setting.schema)
         room = Room(
             nowhere,
             secure_words(),
             Purse(self.ask.price),
-            known={asked: exact[asked] for asked in exact},
+            known=dict(exact),
         )
         self.ask.asked.run(self.ask.setting, self.ask.price, room.measure)
-        return [int(item or 0) for records in room.tape for record in records for item in record]
+        return [number for records in room.tape for number in _numbers(records)]
 
 
 class _Nowhere:
@@ -143,8 +136,25 @@ def _rate(mechanism: Asking, rows: Rows) -> float:
 
 def _at_once(script: Script, exact: Exact, size: int) -> NDArray[np.float64]:
     columns = []
-    for prepared in script.measurements:
-        for output, vector in prepared.vectors(exact[prepared.tally]):
-            noisy = output.mechanism.release(vector * size, secure_words())
+    for measurement in script.measurements:
+        integers, words = exact[measurement.request], secure_words()
+        parts = measurement.distribution(integers) if isinstance(measurement, Prepared) else None
+        if parts is None:
+            answers = (measurement.release(integers, words) for _ in range(size))
+            columns.append(filled([_numbers(records) for records in answers]))
+            continue
+        for part in parts:
+            noisy = part.mechanism.release(part.exact * size, words)
             columns.append(np.array(noisy, dtype=np.float64).reshape(size, -1))
     return np.concatenate(columns, axis=1)
+
+
+def _numbers(records: Sequence[Record]) -> list[float]:
+    return [_number(item) for record in records for item in record]
+
+
+def _number(item: Scalar) -> float:
+    """Write an item as a number: text by a checksum, which hardly ever takes two for one."""
+    if item is None:
+        return np.nan
+    return float(crc32(item.encode()) if isinstance(item, str) else item)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from halfmask.audit.events import Event, outcomes
 from halfmask.audit.evidence import Evidence
 from halfmask.audit.neighbours import Pair
-from halfmask.audit.samples import Matrix, Mechanism, draw
+from halfmask.audit.samples import Matrix, Mechanism, draw, stacked
 from halfmask.audit.search import Claim, propose
 from halfmask.audit.verdict import Audit
 from halfmask.errors import InvalidQuery
@@ -160,7 +160,7 @@ class _Contest:
         firsts, seconds = zip(*self.memory, strict=True)
         self.memory.clear()
         width = max(part.shape[1] for part in firsts)
-        return _stacked(firsts, width), _stacked(seconds, width)
+        return stacked(firsts, width), stacked(seconds, width)
 
 
 class _Search:
@@ -270,17 +270,7 @@ class _Search:
 def _alike(first: Matrix, second: Matrix) -> tuple[Matrix, Matrix]:
     """Fill the narrower matrix up with NaN: a length that depends on rows is an output, too."""
     width = max(first.shape[1], second.shape[1], 1)
-    return _stacked([first], width), _stacked([second], width)
-
-
-def _stacked(parts: Sequence[Matrix], width: int) -> Matrix:
-    filled = [
-        part
-        if part.shape[1] == width
-        else np.pad(part, ((0, 0), (0, width - part.shape[1])), constant_values=np.nan)
-        for part in parts
-    ]
-    return filled[0] if len(filled) == 1 else np.concatenate(filled)
+    return stacked([first], width), stacked([second], width)
 
 
 def _check(pairs: Sequence[Pair], epsilon: float, delta: float, alpha: float, samples: int) -> None:

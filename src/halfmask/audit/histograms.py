@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from halfmask.audit.exact import Moved, Witness
+from halfmask.audit.exact import Listed, Moved, Redrawn, Witness
 from halfmask.audit.samples import Matrix
 
 __all__ = ["Histogram", "of_samples", "of_witness"]
@@ -31,9 +31,10 @@ class Histogram:
 
 def of_witness(witness: Witness) -> Histogram | None:
     """The exact law of the answer that moves most, about both exact integers; None if none does."""
-    noisy = [moved for moved in witness.moved if moved.mechanism.scale > 0]
+    noisy = [m for m in witness.moved if isinstance(m, Moved) and m.mechanism.scale > 0]
+    drawn = [moved for moved in witness.moved if isinstance(moved, Redrawn)]
     if not noisy:
-        return None
+        return _of_drawn(drawn[0]) if drawn else None
     moved = max(noisy, key=lambda m: max(map(abs, m.shift)) / m.mechanism.scale)
     i = max(range(len(moved.shift)), key=lambda j: abs(moved.shift[j]))
     a, b = moved.one[i], moved.other[i]
@@ -45,6 +46,16 @@ def of_witness(witness: Witness) -> Histogram | None:
     one, other = (np.diff([_up_to(moved, cut - centre) for cut in cuts]) for centre in (a, b))
     name = f"answer {i + 1} of {len(moved.shift)}" if len(moved.shift) > 1 else "answer"
     return Histogram(f"{name}: {moved.mechanism.law_in(moved.step)}", edges, one, other, True)
+
+
+def _of_drawn(drawn: Redrawn) -> Histogram:
+    """The probabilities of the answers that are told apart best, or are the likeliest."""
+    one, other = max(drawn.parts, key=lambda laws: Listed.of(*laws).epsilon)
+    listed = Listed.of(one, other)
+    p, q = np.exp(listed.one), np.exp(listed.other)
+    kept = np.sort(np.argsort(-np.maximum(p, q))[:_BINS])
+    edges = np.arange(len(kept) + 1, dtype=np.float64)
+    return Histogram(f"answers in order: {drawn.law}", edges, p[kept], q[kept], True)
 
 
 def _up_to(moved: Moved, k: int) -> float:

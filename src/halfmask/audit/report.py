@@ -47,7 +47,8 @@ class Finding:
         histogram = None
         if mechanism is not None:
             pair = found.pair
-            sampled = (draw(mechanism, rows, _SIZE) for rows in (pair.data, pair.neighbour))
+            size = min(_SIZE, found.samples)
+            sampled = (draw(mechanism, rows, size) for rows in (pair.data, pair.neighbour))
             histogram = of_samples(*sampled)
         title = title or "Statistical audit"
         return cls(title, not found.violated, _facts_of_audit(found), histogram)

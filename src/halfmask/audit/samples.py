@@ -1,6 +1,6 @@
 """Outputs of a mechanism under audit: drawn in batches, checked, as a matrix of floats."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from halfmask.errors import InvalidQuery
 
-__all__ = ["Matrix", "Mechanism", "Repeated", "draw", "repeated"]
+__all__ = ["Matrix", "Mechanism", "Repeated", "draw", "filled", "repeated", "stacked"]
 
 Matrix = NDArray[np.float64]
 Mechanism = Callable[[Any, int], Any]
@@ -25,9 +25,18 @@ def draw(mechanism: Mechanism, data: object, size: int) -> Matrix:
     """
     starts = range(0, size, BATCH)
     parts = [_outputs(mechanism, data, min(BATCH, size - start)) for start in starts]
-    if len({part.shape[1] for part in parts}) > 1:
-        raise InvalidQuery("mechanism: its rows vary in length; fill them up with NaN")
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+    return stacked(parts, max(part.shape[1] for part in parts))
+
+
+def stacked(parts: Sequence[Matrix], width: int) -> Matrix:
+    """Put outputs below each other, shorter ones filled up with NaN: length is an output, too."""
+    filled = [
+        part
+        if part.shape[1] == width
+        else np.pad(part, ((0, 0), (0, width - part.shape[1])), constant_values=np.nan)
+        for part in parts
+    ]
+    return filled[0] if len(filled) == 1 else np.concatenate(filled)
 
 
 def _outputs(mechanism: Mechanism, data: object, size: int) -> Matrix:
@@ -48,6 +57,14 @@ def _outputs(mechanism: Mechanism, data: object, size: int) -> Matrix:
     return np.asfortranarray(outputs.reshape(size, -1), dtype=np.float64)  # column by column
 
 
+def filled(answers: Sequence[Sequence[float]]) -> Matrix:
+    """Put answers below each other, shorter ones filled up with NaN."""
+    rows = np.full((len(answers), max(1, *map(len, answers))), np.nan)
+    for row, answer in zip(rows, answers, strict=True):
+        row[: len(answer)] = answer
+    return rows
+
+
 class Repeated:
     """A mechanism that answers once a call, as one that answers many times."""
 
@@ -56,12 +73,7 @@ class Repeated:
 
     def __call__(self, data: object, size: int) -> Matrix:
         """Return `size` answers; an answer that raised is a row of NaN."""
-        answers = [self._answer(data) for _ in range(size)]
-        width = max((answer.size for answer in answers), default=1)
-        rows = np.full((size, max(width, 1)), np.nan)
-        for row, answer in zip(rows, answers, strict=True):
-            row[: answer.size] = answer
-        return rows
+        return filled([self._answer(data).tolist() for _ in range(size)])
 
     def _answer(self, data: object) -> Matrix:
         try:

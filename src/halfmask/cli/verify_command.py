@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,7 +17,6 @@ from halfmask.cli.planfile import Document, Plan, read_plan
 from halfmask.cli.show import say, table, working
 from halfmask.cli.template import _IDENTITY
 from halfmask.curator import open as open_table
-from halfmask.errors import InvalidQuery
 from halfmask.plan import Filters, Keys, Kind, Schema
 from halfmask.privacy import PrivacyUnit, Relation
 from halfmask.sources.csvfile import header
@@ -52,6 +51,13 @@ class _Outcome:
     def loss(self) -> float:
         """The largest exact loss."""
         return max(self.exact.loss, self.supposed.loss if self.supposed else 0.0)
+
+    @property
+    def shown_loss(self) -> str:
+        """The same, for people."""
+        if self.exact.unlisted and not self.loss:
+            return "not listed"
+        return "without bound" if math.isinf(self.loss) else f"{self.loss:.6g}"
 
     @property
     def verdict(self) -> str:
@@ -98,7 +104,7 @@ def verify_plan(
         for asked, ask in zip(plan.asks, asks, strict=True):
             outcomes.append(_attacked(asked.name, ask, seconds, suppose, step))
     _show(plan, outcomes, unit)
-    notes = _notes(plan, schema, unit)
+    notes = [*_unlisted(outcomes), *_notes(plan, schema, unit)]
     say("What this cannot see:", *(f"  - {note}" for note in notes))
     if out is not None:
         findings = [finding for outcome in outcomes for finding in outcome.findings()]
@@ -146,14 +152,9 @@ def _ask(plan: Plan, asked: Asked, schema: Schema, unit: PrivacyUnit) -> Ask:
         )
 
 
-def _few(by: Keys | Filters | str | None) -> Keys | Filters | None:
+def _few(by: Keys | Filters | str | None) -> Keys | Filters | str | None:
     """The first keys: what each of them gets does not depend on how many there are."""
-    if isinstance(by, str):
-        raise InvalidQuery(
-            f"by: keys of {by!r} that are found in the rows cannot be enumerated here; verify the "
-            "rest of the plan without this release"
-        )
-    if by is None or isinstance(by, Filters) or by.size <= _KEYS:
+    if by is None or isinstance(by, Filters | str) or by.size <= _KEYS:
         return by
     return Keys(by.column, by.values[:_KEYS], by.other)
 
@@ -175,7 +176,7 @@ def _show(plan: Plan, outcomes: list[_Outcome], unit: PrivacyUnit) -> None:
         (
             one.name,
             one.exact.claimed,
-            "without bound" if math.isinf(one.loss) else f"{one.loss:.6g}",
+            one.shown_loss,
             "" if one.sampled is None else f"{one.sampled.epsilon_lower_bound:.3g}",
             one.verdict,
         )
@@ -192,6 +193,12 @@ def _show(plan: Plan, outcomes: list[_Outcome], unit: PrivacyUnit) -> None:
 
 def _broken(found: Verification | Audit) -> bool:
     return found.violated if isinstance(found, Audit) else not found.holds
+
+
+def _unlisted(outcomes: Sequence[_Outcome]) -> Iterator[str]:
+    for one in outcomes:
+        for law in one.exact.unlisted:
+            yield f"the exact loss of {one.name!r}: {law}: its answers cannot be listed here."
 
 
 def _notes(plan: Plan, schema: Schema, unit: PrivacyUnit) -> list[str]:

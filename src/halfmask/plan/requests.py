@@ -4,7 +4,7 @@ The answers are exact integers like those of a tally, but their shape depends on
 meet a mechanism that chooses or thresholds, never a reader.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
 from halfmask.errors import InvalidQuery
@@ -26,6 +26,10 @@ class Request(Protocol[A]):
 
     def check(self, schema: Schema) -> None:
         """Raise InvalidQuery if the schema cannot serve it; reads no row."""
+        ...
+
+    def columns(self) -> tuple[str, ...]:
+        """Return the names of all columns that are read, each once."""
         ...
 
 
@@ -140,6 +144,10 @@ class Points:
     def size(self) -> int:
         """The number of coordinates."""
         return len(self.values)
+
+    def coarser(self, most: int) -> "Points":
+        """Return the same points on grids of at most so many cells a coordinate."""
+        return replace(self, values=tuple(value.coarser(most) for value in self.values))
 
     def columns(self) -> tuple[str, ...]:
         """Return the names of all columns that are read, each once."""

@@ -61,6 +61,23 @@ class OnGrid:
         """The largest |v| of any row."""
         return max(abs(self.lower - self.origin), abs(self.upper - self.origin))
 
+    def coarser(self, most: int) -> "OnGrid":
+        """Return a grid over these bounds of at most so many cells, 3 at least.
+
+        >>> OnGrid("pay", 0, 1000, 0).coarser(16)
+        OnGrid(column='pay', lower=0, upper=15, log2_step=6, origin=0)
+        """
+        bits = 0
+        while (self.upper >> bits) - (self.lower >> bits) >= max(most, 3):
+            bits += 1
+        return OnGrid(
+            self.column,
+            self.lower >> bits,
+            self.upper >> bits,
+            self.log2_step + bits,
+            self.origin >> bits,
+        )
+
 
 class Other(Enum):
     """The label of the group of all other keys: no text, so that no key can be mistaken for it."""

@@ -20,6 +20,7 @@ setting      the public facts a query is asked in, and how far one unit reaches
 grid         bounds, and the power-of-two grid between them
 pricing      from a price to a mechanism
 measurement  one question to the rows, its price and its noise; estimate: what it is read as
+distribution the exact law of what a measurement lets out, for an auditor
 prepared     sums with additive noise, the most common measurement; the protocol of queries
 scaled, ratio, spread   how noisy integers are read as answers, with intervals
 tails        the tail of a sum of noises, for those intervals
@@ -31,6 +32,7 @@ from halfmask.queries.choosing import Chosen, selection_for
 from halfmask.queries.consistency import agreeing, nonnegative_agreeing, rising
 from halfmask.queries.count import Count, CountDistinct
 from halfmask.queries.covariance import Correlation, Covariance
+from halfmask.queries.distribution import Coarse, Distributed, Drawn, Noisy, Part
 from halfmask.queries.estimate import Estimate
 from halfmask.queries.found import CountedKeys, FoundCount, KeptKeys, groups_of
 from halfmask.queries.grid import Range, written
@@ -57,11 +59,14 @@ __all__ = [
     "Bounds",
     "Choose",
     "Chosen",
+    "Coarse",
     "Correlation",
     "Count",
     "CountDistinct",
     "CountedKeys",
     "Covariance",
+    "Distributed",
+    "Drawn",
     "Estimate",
     "Expected",
     "FoundCount",
@@ -75,8 +80,10 @@ __all__ = [
     "MomentSums",
     "Moments",
     "MostCommon",
+    "Noisy",
     "Number",
     "Output",
+    "Part",
     "Prefixes",
     "Prepared",
     "Quantile",

@@ -1,6 +1,7 @@
 """Answers that are chosen among public candidates by exact scores, not made noisy."""
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,11 +11,15 @@ from halfmask.mechanisms import Exponential, PermuteAndFlip, Selection
 from halfmask.noise import Words
 from halfmask.plan import Request
 from halfmask.privacy import GDP, ZCDP, Approximate, Cost, Pure
+from halfmask.queries.distribution import Drawn
 from halfmask.queries.measurement import Record, Scalar
 from halfmask.queries.prepared import Expected
 from halfmask.queries.pricing import range_epsilon
 
 __all__ = ["Choice", "Chosen", "selection_for"]
+
+_MOST_LISTED = 5000
+"""Possible records whose probabilities are listed."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +109,12 @@ class Chosen:
             Choice(tuple(self.candidates[int(place or 0)] for place in record), self.alone)
             for record in records
         )
+
+    def distribution(self, exact: Any) -> tuple[Drawn, ...] | None:
+        """Return the law of each public key's choices; see `Distributed`."""
+        if math.perm(len(self.candidates), self.times) > _MOST_LISTED:
+            return None
+        return tuple(Drawn(i, law) for i, law in enumerate(self.log_masses(exact)))
 
     def log_masses(self, exact: Any) -> list[dict[Record, float]]:
         """Return, for each public key, the exact log probability of every possible record."""

@@ -12,6 +12,7 @@ from halfmask.plan import Points
 from halfmask.privacy import Approximate, Cost, Pure
 from halfmask.queries.covariance_body import CELLS, Body, body_of
 from halfmask.queries.covariance_read import Correlations, Covariances
+from halfmask.queries.distribution import Noisy
 from halfmask.queries.grid import Range, lay_grid, to_float
 from halfmask.queries.measurement import Record
 from halfmask.queries.prepared import Expected
@@ -60,6 +61,11 @@ class Products(Generic[E]):
         own, _ = self.body.wholes
         law = self.mechanism.law_in(Fraction(1, own[0]))
         return (f"{law} of a row's parts in one column, on all sums of products",)
+
+    def distribution(self, exact: Any) -> tuple[Noisy, ...]:
+        """Return the sums with their noise; see `Distributed`."""
+        own, _ = self.body.wholes
+        return (Noisy(self.mechanism, tuple(self.body.sums(exact)), Fraction(1, own[0])),)
 
     def release(self, exact: Any, words: Words | None) -> list[Record]:
         """Add the noise to the exact sums."""

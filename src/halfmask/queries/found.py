@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf, log
 from typing import ClassVar
 
 from halfmask.errors import InvalidQuery
@@ -9,6 +10,7 @@ from halfmask.mechanisms import KeySelection, Thresholded, ThresholdGaussian, Th
 from halfmask.noise import Words
 from halfmask.plan import FoundKeys, Tally, UnitBound
 from halfmask.privacy import Cost, Relation
+from halfmask.queries.distribution import Drawn, Part
 from halfmask.queries.measurement import Record, Scalar
 from halfmask.queries.setting import Setting
 
@@ -97,6 +99,15 @@ class CountedKeys:
         """Read the counts of the keys that passed."""
         return tuple(FoundCount(key, int(n or 0), self.mechanism) for key, n in records)
 
+    def distribution(self, exact: Exact) -> tuple[Part, ...]:
+        """Return the law of each key, up to where the mass is below a double's; see `Distributed`.
+
+        The last value listed is public, so that neighbours are compared on the same values.
+        """
+        law = self.mechanism
+        laws = self.log_masses(exact, law.threshold + 2 * law.far + 100 * law.reach)
+        return tuple(Drawn(key, masses) for key, masses in laws.items())
+
     def log_masses(self, exact: Exact, most: int) -> dict[Scalar, dict[int | None, float]]:
         """Return the exact law of each key, which are independent: None stands for hidden.
 
@@ -147,9 +158,20 @@ class KeptKeys:
         """Read the keys."""
         return tuple(KeptKey(key) for (key,) in records)
 
+    def distribution(self, exact: Exact) -> tuple[Part, ...]:
+        """Return the law of each key, named or None; see `Distributed`."""
+        chances = ((key, self.mechanism.chance(features[0])) for key, features in exact)
+        return tuple(
+            Drawn(key, {True: _log(chance), None: _log(1 - chance)}) for key, chance in chances
+        )
+
     def log_masses(self, exact: Exact) -> dict[Scalar, float]:
         """Return the log probability that each key is kept; keys are independent."""
         return {key: self.mechanism.log_chance(features[0]) for key, features in exact}
+
+
+def _log(chance: float) -> float:
+    return log(chance) if chance > 0 else -inf
 
 
 def groups_of(column: str, setting: Setting) -> int:

@@ -9,6 +9,7 @@ from halfmask.mechanisms import Additive
 from halfmask.noise import Words
 from halfmask.plan import Tally
 from halfmask.privacy import Cost
+from halfmask.queries.distribution import Noisy
 from halfmask.queries.estimate import Estimate
 from halfmask.queries.measurement import Measurement, Record
 from halfmask.queries.setting import Setting
@@ -95,6 +96,10 @@ class Prepared(Generic[E]):
         groups = [flat[at : at + size] for at in range(0, len(flat), size)]
         outputs = self._outputs(len(groups))
         return [(o, o.combined(group)) for o, group in zip(outputs, groups, strict=True)]
+
+    def distribution(self, exact: Sequence[Sequence[int]]) -> tuple[Noisy, ...]:
+        """Return the exact vectors with their noise; see `Distributed`."""
+        return tuple(Noisy(o.mechanism, v, o.step) for o, v in self.vectors(exact))
 
     def release(self, exact: Sequence[Sequence[int]], words: Words | None) -> list[Record]:
         """Add the noise: one vector of noisy integers a public key."""

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -14,6 +14,7 @@ from halfmask.mechanisms import Line
 from halfmask.noise import Words
 from halfmask.plan import GridCounts
 from halfmask.privacy import Cost, exact
+from halfmask.queries.distribution import Drawn
 from halfmask.queries.measurement import Record
 from halfmask.queries.quantile_grid import Answer, QuantileGrid
 from halfmask.queries.quantile_plan import Node, QuantilePlan
@@ -24,6 +25,10 @@ Cells = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 _MOST_ROWS = 10**6
 """The rank guarantee of several quantiles is for tables of up to so many rows."""
+
+
+_MOST_LISTED, _MOST_WALKED = 512, 20_000
+"""Records whose probabilities are listed, and ways to them that are walked."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +75,20 @@ class Quantiles:
     def read(self, records: Sequence[Record]) -> tuple["RankedCells", ...]:
         """Read the cells of each key, in the order in which the quantiles were asked."""
         return tuple(RankedCells(self, tuple(int(c or 0) for c in record)) for record in records)
+
+    def coarse(self) -> "Quantiles":
+        """Return the same choices on a grid of few cells; see `Coarse`."""
+        fewest = 4 if self.plan.cut else 2
+        most = max(fewest, int(_MOST_LISTED ** (1 / self.plan.size)) // (2 if self.plan.cut else 1))
+        grid = self.grid.coarse(most)
+        return replace(self, grid=grid, request=replace(self.request, value=grid.grid))
+
+    def distribution(self, exact: Sequence[Cells]) -> tuple[Drawn, ...] | None:
+        """Return the law of each public key's quantiles; see `Distributed`."""
+        measure = self.grid.measure(cut=self.plan.cut)
+        if (measure.stop - measure.start) ** self.plan.size > _MOST_WALKED:
+            return None
+        return tuple(Drawn(i, law) for i, law in enumerate(self.log_masses(exact)))
 
     def log_masses(self, exact: Sequence[Cells]) -> list[dict[Record, float]]:
         """Return, for each public key, the exact log probability of every possible record.

@@ -40,12 +40,16 @@ def micros(bound: object) -> int:
 
 @dataclass(frozen=True)
 class QuantileGrid:
-    """Cells of a column: how they are laid, weighed before any row is seen, and read back."""
+    """Cells of a column: how they are laid, weighed before any row is seen, and read back.
+
+    places: into how many a cell is cut where later choices split it; None: as finely as may be.
+    """
 
     grid: OnGrid
     kind: Kind
     octaves: int | None = None
     fall: int = 0
+    places: int | None = None
 
     @classmethod
     def lay(cls, column: str, kind: Kind, lower: Bound, upper: Bound) -> "QuantileGrid":
@@ -76,7 +80,16 @@ class QuantileGrid:
     def measure(self, *, cut: bool) -> Measure:
         """Return the public measure of its cells; `cut` where later choices split them."""
         measure = Measure.of(self.grid.lower, self.grid.upper, cut=cut, octaves=self.octaves)
-        return replace(measure, fall=self.fall)
+        places = self.places if cut and self.places is not None else measure.places
+        return replace(measure, fall=self.fall, places=places)
+
+    def coarse(self, most: int) -> "QuantileGrid":
+        """Lay at most so many cells over the same bounds, each cut in two at most."""
+        grid = self.grid.coarser(most)
+        octaves = None
+        if self.octaves is not None:
+            octaves = max(1, self.octaves - (grid.log2_step - self.grid.log2_step))
+        return replace(self, grid=grid, octaves=octaves, places=2)
 
     @property
     def width(self) -> float | None:

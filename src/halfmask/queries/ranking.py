@@ -9,6 +9,7 @@ from halfmask.mechanisms import Additive
 from halfmask.noise import Words
 from halfmask.plan import FoundKeys, Tally
 from halfmask.privacy import Cost
+from halfmask.queries.distribution import Part
 from halfmask.queries.found import CountedKeys, Exact, FoundCount
 from halfmask.queries.measurement import Record, Scalar
 from halfmask.queries.prepared import Number, Prepared
@@ -107,6 +108,10 @@ class RankedCounts:
         (output,) = self.prepared.outputs
         return output.mechanism, output.step
 
+    def distribution(self, exact: Sequence[Sequence[int]]) -> tuple[Part, ...]:
+        """Return that of the counts; see `Distributed`."""
+        return self.prepared.distribution(exact)
+
     def release(self, exact: Sequence[Sequence[int]], words: Words | None) -> list[Record]:
         """Add the noise to every count."""
         return self.prepared.release(exact, words)
@@ -150,6 +155,10 @@ class RankedKeys:
     def noise(self) -> tuple[Additive, Fraction]:
         """The law of the noise, and the size of its step."""
         return self.counted.mechanism.noise, Fraction(1)
+
+    def distribution(self, exact: Exact) -> tuple[Part, ...]:
+        """Return that of the keys and counts; see `Distributed`."""
+        return self.counted.distribution(exact)
 
     def release(self, exact: Exact, words: Words | None) -> list[Record]:
         """Return (key, noisy count) of each key that passes."""

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-from halfmask.errors import InvalidQuery
+from halfmask.asking import together
 from halfmask.plan import Everything, Filters, Keys, Kind, Predicate, Schema
 from halfmask.plan import where as parse_where
 from halfmask.privacy import Cost, PrivacyUnit, Pure, Relation
-from halfmask.procedures import Procedure, Together
+from halfmask.procedures import Procedure, Together, UnknownKeys
 from halfmask.queries import Query, Setting
 
 __all__ = ["Ask", "Question"]
@@ -21,7 +21,7 @@ class Ask:
     """Queries, their public setting and their price; checked as the door checks them."""
 
     title: str
-    asked: Together
+    asked: Together | UnknownKeys
     setting: Setting
     price: Cost
 
@@ -43,24 +43,20 @@ class Ask:
         schema: Schema | Mapping[str, Kind],
         unit: str | PrivacyUnit | None = None,
         relation: str = "add_remove",
-        by: Keys | Filters | None = None,
+        by: Keys | Filters | str | None = None,
         where: str | Predicate | None = None,
         price: Cost | float | str = 1,
         shares: Mapping[str, Any] | None = None,
     ) -> Self:
         """Build from arguments as `hm.open` and `Curator.ask` take them; see `verify`."""
-        if isinstance(by, str):
-            raise InvalidQuery(
-                f"by: keys of {by!r} that are found in the rows cannot be enumerated here; give "
-                "public ones, as halfmask.Keys"
-            )
         public = schema if isinstance(schema, Schema) else Schema.of(dict(schema))
         if not isinstance(unit, PrivacyUnit):
             unit = PrivacyUnit(unit, 1, None, Relation(relation))
         predicate = parse_where(where) if isinstance(where, str) else where or Everything()
-        asked = Together(query if isinstance(query, Mapping) else {"": query}, shares)
         cost = price if isinstance(price, Cost) else Pure(price)
-        return cls(_title(query), asked, Setting(public, unit, predicate, by), cost)
+        keys = None if isinstance(by, str) else by
+        setting = Setting(public, unit, predicate, keys)
+        return cls(_title(query), together(query, shares, by), setting, cost)
 
 
 def _title(query: Question | Mapping[str, Question]) -> str:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from halfmask.audit.exact.listed import Listed, above_one, difference, divergence, log_sum
 from halfmask.audit.exact.steps import step_laws
 from halfmask.errors import InvalidQuery
 from halfmask.mechanisms import Additive, Selection, Staircase
@@ -68,37 +68,17 @@ def exact_loss(
         raise InvalidQuery("scores: noise is added whatever the integers are; leave them out")
     moved = (shift,) if isinstance(shift, int) else tuple(map(int, shift))
     if isinstance(mechanism, Staircase):
-        return _Choice(*step_laws(mechanism, moved))
+        return Listed(*step_laws(mechanism, moved))
     return _Noise(mechanism, tuple(abs(one) for one in moved if one))
 
 
 def _choice(
     mechanism: Selection, shift: int | Sequence[int], scores: Sequence[int] | None
-) -> "_Choice":
+) -> Listed:
     if scores is None or isinstance(shift, int) or len(shift) != len(scores):
         raise InvalidQuery("scores: give the scores, and a shift for each of them")
     moved = [score + by for score, by in zip(scores, shift, strict=True)]
-    return _Choice(mechanism.log_mass(scores), mechanism.log_mass(moved))
-
-
-@dataclass(frozen=True)
-class _Choice:
-    """Two laws on finitely many candidates."""
-
-    one: NDArray[np.float64]
-    other: NDArray[np.float64]
-
-    @property
-    def epsilon(self) -> float:
-        return float(np.abs(_difference(self.one, self.other)).max())
-
-    def delta(self, epsilon: float) -> float:
-        pairs = ((self.one, self.other), (self.other, self.one))
-        return max(math.fsum(np.maximum(np.exp(p) - np.exp(epsilon + q), 0.0)) for p, q in pairs)
-
-    def renyi(self, order: float) -> float:
-        pairs = ((self.one, self.other), (self.other, self.one))
-        return max(_renyi(p, q, _above_one(order)) for p, q in pairs)
+    return Listed(mechanism.log_mass(scores), mechanism.log_mass(moved))
 
 
 @dataclass(frozen=True)
@@ -132,12 +112,12 @@ class _Noise:
         return max(here - spared, 0.0)
 
     def renyi(self, order: float) -> float:
-        return math.fsum(self._renyi(s, _above_one(order)) for s in self.shift)
+        return math.fsum(self._renyi(s, above_one(order)) for s in self.shift)
 
     def _ratio(self, k: int, s: int) -> float:
         """Return log P(k) - log P(k - s): how far an answer k speaks for the unmoved integer."""
         mass = self.mechanism.log_mass([k, k - s])
-        return float(_difference(mass[:1], mass[1:])[0])
+        return float(difference(mass[:1], mass[1:])[0])
 
     def _spread(self) -> int:
         return max(1, math.ceil(self.mechanism.scale))
@@ -176,7 +156,7 @@ class _Noise:
         far = 40 * spread + math.ceil(order * s)
         k = np.arange(-(far // stride), far // stride + 1) * stride
         p, q = self.mechanism.log_mass(k), self.mechanism.log_mass(k - s)
-        return _renyi(p, q, order, math.log(stride))
+        return divergence(p, q, order, math.log(stride))
 
     def _renyi_in_pieces(self, s: int, order: float) -> float:
         """Sum three geometric series, cut where the two laws have their kinks: at 0 and at s."""
@@ -194,32 +174,4 @@ class _Noise:
             count = (s - 1) * step
             inner = step + math.log(math.expm1(count) / math.expm1(step))
             pieces.append(term(mass[0], mass[1]) + inner)
-        return _log_sum(np.array(pieces)) / (order - 1)
-
-
-def _difference(p: NDArray[np.float64], q: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return p - q, where two impossible answers differ by 0."""
-    both = np.isneginf(p) & np.isneginf(q)
-    result: NDArray[np.float64] = np.subtract(p, q, out=np.zeros_like(p), where=~both)
-    return result
-
-
-def _renyi(
-    p: NDArray[np.float64], q: NDArray[np.float64], order: float, weight: float = 0.0
-) -> float:
-    possible = ~np.isneginf(p)
-    if np.isneginf(q[possible]).any():
-        return math.inf
-    terms = order * p[possible] + (1 - order) * q[possible]
-    return (_log_sum(terms) + weight) / (order - 1)
-
-
-def _log_sum(logs: NDArray[np.float64]) -> float:
-    top = float(logs.max())
-    return top + math.log(math.fsum(np.exp(logs - top)))
-
-
-def _above_one(order: float) -> float:
-    if not 1 < order < math.inf:
-        raise InvalidQuery(f"order: {order} is not a finite number above 1; give 2, for instance")
-    return float(order)
+        return log_sum(np.array(pieces)) / (order - 1)

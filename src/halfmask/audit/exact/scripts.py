@@ -1,42 +1,27 @@
 """An ask's measurements with the noisy answers frozen: what is compared on two neighbours.
 
-A procedure chooses later measurements by earlier noisy answers, and any integers can be such an
-answer. So its loss is the largest over frozen answers of the sum of its measurements' losses, and
-for given answers the measurements are the same on both neighbours, since a procedure meets no rows.
+A procedure chooses later measurements by earlier noisy answers, and any answer that is possible at
+all can be such an answer. So its loss is the largest over frozen answers of the sum of its
+measurements' losses, and for given answers the measurements are the same on both neighbours, since
+a procedure meets no rows.
 """
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from math import comb
-from typing import TypeVar
+from functools import cached_property
+from typing import Any, TypeVar
 
+from halfmask.audit.exact.frozen import COURSES, Frozen
 from halfmask.errors import BudgetExhausted, InvalidQuery
-from halfmask.plan import Tally
+from halfmask.plan import Request
 from halfmask.privacy import Cost, Purse
-from halfmask.procedures import Together
-from halfmask.queries import Estimate, Measurement, Output, Prepared, Setting
+from halfmask.procedures import Together, UnknownKeys
+from halfmask.procedures.location import Composite
+from halfmask.queries import Coarse, Estimate, Measurement, Prepared, Setting
+from halfmask.queries.location import OfPoints
 
 __all__ = ["Script", "scripts"]
 
 E = TypeVar("E", bound=Estimate)
-
-_ANSWERS: tuple[tuple[tuple[int, ...], tuple[Fraction, ...]], ...] = tuple(
-    (rows, tuple(Fraction(p, 100) for p in places))
-    for rows, places in (
-        ((0,), (50,)),
-        ((50,), (0, 50, 100)),
-        ((10_000,), (40,)),
-        ((10_000,), (50, 2)),
-        ((10**8,), (50,)),
-        ((10**8,), (65,)),
-        ((10**8,), (50, 0)),
-        ((10**8,), (50, 100)),
-        ((10**8, 0, 10_000), (35, 50, 97)),
-        ((-100,), (50,)),
-    )
-)
-"""How many rows noisy answers speak of, and where in the bounds; groups and stages take turns."""
 
 
 @dataclass(frozen=True)
@@ -46,97 +31,72 @@ class Script:
     overspent: whether their prices came to more than the ask's, or have none in its currency.
     """
 
-    measurements: tuple[Prepared[Estimate], ...]
+    measurements: tuple[Measurement[Estimate], ...]
     overspent: bool
 
-    @property
-    def tallies(self) -> tuple[Tally, ...]:
-        """What is asked of the rows, each once."""
-        return tuple(dict.fromkeys(one.tally for one in self.measurements))
+    @cached_property
+    def coarse(self) -> tuple[Measurement[Estimate], ...]:
+        """The same on a coarse grid where a grid is too fine for its law to be listed."""
+        return tuple(one.coarse() if isinstance(one, Coarse) else one for one in self.measurements)
 
     @property
-    def width(self) -> int:
-        """How many noisy integers there are in all."""
-        return sum(
-            _length(one, output) * (_groups(one) if len(one.outputs) == 1 else 1)
-            for one in self.measurements
-            for output in one.outputs
-        )
+    def requests(self) -> tuple[Request[Any], ...]:
+        """What is asked of the rows, each once."""
+        both = (*self.coarse, *self.measurements)
+        return tuple(dict.fromkeys(one.request for one in both))
 
     @property
     def signature(self) -> object:
         """All that a loss depends on."""
-        return self.overspent, tuple(
-            (one.tally, one.cells, tuple((o.mechanism, o.combine) for o in one.outputs))
-            for one in self.measurements
-        )
+        return self.overspent, tuple(map(_signature, self.measurements))
 
 
-def scripts(asked: Together, setting: Setting, price: Cost) -> tuple[Script, ...]:
+def scripts(asked: Together | UnknownKeys, setting: Setting, price: Cost) -> tuple[Script, ...]:
     """Run the ask on frozen answers of many kinds; no row is there to be read.
 
     Scripts that no loss could tell apart are kept once.
     """
     found: dict[object, Script] = {}
-    for rows, places in _ANSWERS:
-        script = _script(asked, setting, price, _Frozen(rows, places))
+    for rows, places in COURSES:
+        script = _Run(Frozen(setting.schema, rows, places), price).script(asked, setting)
         found.setdefault(script.signature, script)
     return tuple(found.values())
 
 
-@dataclass(frozen=True)
-class _Frozen:
-    """Noisy answers that speak of so many rows, so placed; of any length, in any unit."""
-
-    rows: Sequence[int]
-    places: Sequence[Fraction]
-
-    def answers(self, prepared: Prepared[E], stage: int) -> Iterator[E]:
-        """Answer one group after the other."""
-        outputs = prepared.outputs * (_groups(prepared) if len(prepared.outputs) == 1 else 1)
-        for number, output in enumerate(outputs):
-            yield output.read(self._vector(prepared, output, number, stage))
-
-    def _vector(
-        self, prepared: Prepared[E], output: Output[E], number: int, stage: int
-    ) -> tuple[int, ...]:
-        """Spread the rows as Bernstein's parts of a value at that place would."""
-        rows = self.rows[number % len(self.rows)]
-        place = self.places[(number + stage) % len(self.places)]
-        last = _length(prepared, output) - 1
-        parts = (comb(last, i) * place**i * (1 - place) ** (last - i) for i in range(last + 1))
-        return tuple(round(rows * part / output.step) for part in parts)
+def _signature(measurement: Measurement[Any]) -> object:
+    if isinstance(measurement, Prepared):
+        laws = tuple((o.mechanism, o.combine) for o in measurement.outputs)
+        return measurement.tally, measurement.cells, laws
+    if isinstance(measurement, OfPoints):
+        return measurement
+    return measurement.request, measurement.cost, measurement.laws
 
 
-def _groups(prepared: Prepared[E]) -> int:
-    return prepared.tally.size // prepared.cells
+class _Run:
+    """One course of frozen answers: keeps what is measured, and what it comes to."""
 
+    def __init__(self, frozen: Frozen, price: Cost) -> None:
+        self.frozen, self.price = frozen, price
+        self.measurements: list[Measurement[Any]] = []
+        self.overspent = False
 
-def _length(prepared: Prepared[E], output: Output[E]) -> int:
-    """How many integers one group's answer has."""
-    if output.combine is not None:
-        return len(output.combine)
-    return prepared.cells * len(prepared.tally.features)
+    def script(self, asked: Together | UnknownKeys, setting: Setting) -> Script:
+        """Run the ask."""
+        purse = Purse(self.price)
+        asked.run(setting, self.price, lambda measurement: self._measure(measurement, purse))
+        return Script(tuple(self.measurements), self.overspent)
 
-
-def _script(asked: Together, setting: Setting, price: Cost, frozen: _Frozen) -> Script:
-    measurements: list[Prepared[Estimate]] = []
-    purse, overspent = Purse(price), False
-
-    def measure(prepared: Measurement[E]) -> tuple[E, ...]:
-        nonlocal overspent
-        if not isinstance(prepared, Prepared):
-            raise InvalidQuery(
-                "verify: an answer that is chosen, not summed, cannot be enumerated here; attack "
-                "it by samples with halfmask.audit.audit"
-            )
-        measurements.append(prepared)
+    def _measure(self, measurement: Measurement[E], purse: Purse) -> tuple[E, ...]:
         try:
-            if not prepared.is_public:
-                purse.spend(prepared.cost)
+            if not measurement.is_public:
+                purse.spend(measurement.cost)
         except (BudgetExhausted, InvalidQuery):  # too much, or of no proved price in this currency
-            overspent = True
-        return tuple(frozen.answers(prepared, len(measurements) - 1))
-
-    asked.run(setting, price, measure)
-    return Script(tuple(measurements), overspent)
+            self.overspent = True
+        if isinstance(measurement, Composite):  # its stages are the measurements
+            inside = Purse(measurement.inside)
+            last = measurement.stages.run(
+                measurement.inside, lambda one: self._measure(one, inside)
+            )
+            return (last,)
+        self.measurements.append(measurement)
+        return self.frozen.answers(measurement, len(self.measurements) - 1)

@@ -10,14 +10,28 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import islice, product
 from math import prod
+from typing import Any
 
 from halfmask.audit.exact.cells import cells_of
-from halfmask.audit.exact.spending import Exact
-from halfmask.plan import Everything, Keys, Kind, Schema, Tally
+from halfmask.plan import (
+    Everything,
+    FoundKeys,
+    GridCounts,
+    Keys,
+    Kind,
+    Points,
+    Request,
+    Schema,
+    Tallies,
+    Tally,
+)
 from halfmask.privacy import PrivacyUnit, Relation
 from halfmask.sources import Source, open_source
 
 __all__ = ["Pair", "Row", "Rows", "Simulation"]
+
+Exact = Any
+"""The exact integers that answer a request; None where the table could not be read."""
 
 Row = dict[str, object]
 Rows = tuple[Row, ...]
@@ -44,26 +58,31 @@ class Pair:
 
 @dataclass(frozen=True)
 class Simulation:
-    """Tables that try these tallies, for one declared unit.
+    """Tables that try these requests, for one declared unit.
 
     suppose: how many of the declared units one person really is; 1 where the declaration is true.
     """
 
-    tallies: tuple[Tally, ...]
+    requests: tuple[Request[Any], ...]
     schema: Schema
     unit: PrivacyUnit
     suppose: int = 1
 
     @cached_property
+    def tallies(self) -> tuple[Tally, ...]:
+        """Tallies of the same columns, bounds, groups and filters."""
+        return tuple(tally for request in self.requests for tally in _tallies(request))
+
+    @cached_property
     def columns(self) -> dict[str, Kind]:
         """The columns that are read, and their public kinds."""
-        names = dict.fromkeys(name for tally in self.tallies for name in tally.columns())
+        names = dict.fromkeys(name for request in self.requests for name in request.columns())
         return {name: self.schema.column(name).kind for name in names}
 
-    def exact(self, rows: Rows) -> dict[Tally, Exact]:
+    def exact(self, rows: Rows) -> dict[Request[Any], Exact]:
         """Have the real source compute the exact integers of a table."""
         with closing(self._open(rows)) as source:
-            return {tally: _tallied(source, tally) for tally in self.tallies}
+            return {request: _answered(source, request) for request in self.requests}
 
     def pairs(self) -> Iterator[Pair]:
         """Enumerate neighbours: everything that one unit may add, among others of three kinds."""
@@ -104,7 +123,7 @@ class Simulation:
         passed = [False] * len(rows)
         with closing(self._open([unit | row for row in rows])) as source:
             for where in filters:
-                kept = _tallied(source, Tally(((1, 0, 0, 0),), groups=(numbers,), where=where))
+                kept = _answered(source, Tally(((1, 0, 0, 0),), groups=(numbers,), where=where))
                 for number, (count,) in enumerate(kept or ()):
                     passed[number] |= count > 0
         return passed
@@ -183,10 +202,23 @@ class Simulation:
         return [(), tuple(crowd + nobody), tuple(alike)]
 
 
-def _tallied(source: Source, tally: Tally) -> Exact:
+def _answered(source: Source, request: Request[Any]) -> Exact:
     with suppress(Exception):  # whether rows can make it fail is part of what is compared
-        return source.tally(tally)
+        return request.answered_by(source)
     return None
+
+
+def _tallies(request: Request[Any]) -> tuple[Tally, ...]:
+    match request:
+        case Tally():
+            return (request,)
+        case Tallies(tallies=tallies):
+            return tallies
+        case GridCounts() | FoundKeys():
+            return (request.tally,)
+        case Points(values=values, where=where):
+            return tuple(Tally(((0, 1, 0, 0),), value, where=where) for value in values)
+    raise TypeError(f"no table is known that tries a request of type {type(request).__name__}")
 
 
 def _inserted(base: Rows, person: Rows, at: int) -> Rows:

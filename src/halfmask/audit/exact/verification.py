@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from halfmask.audit.exact.spending import Moved
+from halfmask.audit.exact.moved import Moved, Redrawn
 from halfmask.privacy import Cost
 
 __all__ = ["Verification", "Witness"]
@@ -17,7 +17,7 @@ class Witness:
 
     one: tuple[dict[str, object], ...]
     other: tuple[dict[str, object], ...]
-    moved: tuple[Moved, ...]
+    moved: tuple[Moved | Redrawn, ...]
 
     def __str__(self) -> str:
         gone, come = _only_in(self.one, self.other), _only_in(self.other, self.one)
@@ -32,10 +32,7 @@ class Witness:
         return {
             "one": [{name: _plain(cell) for name, cell in row.items()} for row in self.one],
             "other": [{name: _plain(cell) for name, cell in row.items()} for row in self.other],
-            "moved": [
-                {"law": m.mechanism.law, "one": list(m.one), "other": list(m.other)}
-                for m in self.moved
-            ],
+            "moved": [moved.to_dict() for moved in self.moved],
         }
 
 
@@ -49,6 +46,7 @@ class Verification:
     holds: whether it is at most the claim.
     suppose: how many of the declared units one person was supposed to be.
     complete: False where time ran out before all pairs.
+    unlisted: laws with too many answers to list, or in no closed form: not part of the loss.
     """
 
     title: str
@@ -63,6 +61,7 @@ class Verification:
     overspent: bool = False
     suppose: int = 1
     complete: bool = True
+    unlisted: tuple[str, ...] = ()
 
     @property
     def share(self) -> float:
@@ -84,6 +83,7 @@ class Verification:
             )
         if self.witness is not None and not self.holds:
             lines.append(f"  witness: {self.witness}")
+        lines += [f"  not listed, so not part of that loss: {law}" for law in self.unlisted]
         if not self.complete:
             lines.append("  time ran out before all pairs were tried")
         return "\n".join(lines)
@@ -102,6 +102,7 @@ class Verification:
             "tables": self.tables,
             "scripts": self.scripts,
             "complete": self.complete,
+            "unlisted": list(self.unlisted),
             "witness": None if self.witness is None else self.witness.to_dict(),
         }
 

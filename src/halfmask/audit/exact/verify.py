@@ -6,13 +6,15 @@ from fractions import Fraction
 from typing import Any
 
 from halfmask.audit.exact.ask import Ask, Question
-from halfmask.audit.exact.scripts import scripts
-from halfmask.audit.exact.spending import Exact, moves
+from halfmask.audit.exact.moved import Moved, Redrawn, moved_between
+from halfmask.audit.exact.scripts import Script, scripts
+from halfmask.audit.exact.spending import EVERYTHING, NOTHING, Spending
 from halfmask.audit.exact.tables import Pair, Rows, Simulation
 from halfmask.audit.exact.verification import Verification, Witness
 from halfmask.errors import InvalidQuery
-from halfmask.plan import Filters, Keys, Kind, Predicate, Schema, Tally
+from halfmask.plan import Filters, Keys, Kind, Predicate, Request, Schema
 from halfmask.privacy import GDP, Cost, PrivacyUnit
+from halfmask.queries import Distributed, Measurement, Part
 
 __all__ = ["verify", "verify_ask"]
 
@@ -21,6 +23,12 @@ SLACK = Fraction(1, 10**12)
 
 Loss = Fraction | None
 
+Parts = tuple[Part, ...] | None
+"""The law of a measurement on one table; None where that is not listed."""
+
+Laws = list[Parts] | None
+"""Those of a script's measurements; None where the table could not be read."""
+
 
 def verify(  # noqa: PLR0913
     query: Question | Mapping[str, Question],
@@ -28,7 +36,7 @@ def verify(  # noqa: PLR0913
     schema: Schema | Mapping[str, Kind],
     unit: str | PrivacyUnit | None = None,
     relation: str = "add_remove",
-    by: Keys | Filters | None = None,
+    by: Keys | Filters | str | None = None,
     where: str | Predicate | None = None,
     price: Cost | float | str = 1,
     shares: Mapping[str, Any] | None = None,
@@ -98,10 +106,11 @@ class _Search:
             raise InvalidQuery(f"suppose: {suppose} units; suppose that one person is 1 to 1000")
         self.ask, self.claimed, self.suppose = ask, ask.price, suppose
         self.scripts = scripts(ask.asked, ask.setting, ask.price)
-        tallies = tuple(dict.fromkeys(t for script in self.scripts for t in script.tallies))
+        requests = tuple(dict.fromkeys(r for script in self.scripts for r in script.requests))
         setting = ask.setting
-        self.simulation = Simulation(tallies, setting.schema, setting.unit, suppose)
-        self.known: dict[int, tuple[Rows, dict[Tally, Exact]]] = {}
+        self.simulation = Simulation(requests, setting.schema, setting.unit, suppose)
+        self.known: dict[int, tuple[Rows, list[Laws]]] = {}
+        self.unlisted: set[str] = set()
         self.worst: Loss = Fraction(0)
         self.witness: Witness | None = None
 
@@ -129,21 +138,34 @@ class _Search:
             overspent=overspent,
             suppose=self.suppose,
             complete=complete,
+            unlisted=tuple(sorted(self.unlisted)),
         )
 
     def _try(self, pair: Pair) -> None:
-        one, other = self._exact(pair.one), self._exact(pair.other)
-        for script in self.scripts:
-            moved, spent = moves(script, one, other)
+        one, other = self._laws(pair.one), self._laws(pair.other)
+        for script, a, b in zip(self.scripts, one, other, strict=True):
+            moved, spent = _compared(script, a, b)
             loss = spent.in_currency_of(self.claimed)
-            if _above(loss, self.worst):
+            if _above(loss, self.worst) or (self.witness is None and self.unlisted):
                 self.worst = loss
                 self.witness = Witness(pair.one, pair.other, tuple(moved))
 
-    def _exact(self, rows: Rows) -> dict[Tally, Exact]:
+    def _laws(self, rows: Rows) -> list[Laws]:
         if id(rows) not in self.known:  # the rows are kept too, so that no id comes twice
-            self.known[id(rows)] = rows, self.simulation.exact(rows)
+            exact = self.simulation.exact(rows)
+            self.known[id(rows)] = rows, [self._of_script(script, exact) for script in self.scripts]
         return self.known[id(rows)][1]
+
+    def _of_script(self, script: Script, exact: Mapping[Request[Any], Any]) -> Laws:
+        if any(exact[one.request] is None for one in script.coarse):
+            return None
+        return [self._of(one, exact[one.request]) for one in script.coarse]
+
+    def _of(self, measurement: Measurement[Any], exact: Any) -> Parts:
+        found = measurement.distribution(exact) if isinstance(measurement, Distributed) else None
+        if found is None:
+            self.unlisted.update(measurement.laws)
+        return found
 
     def _in_unit(self, loss: Loss) -> float:
         if loss is None:
@@ -159,3 +181,16 @@ def _above(loss: Loss, worst: Loss) -> bool:
 
 def _within(loss: Loss, claimed: Cost) -> bool:
     return loss is not None and loss <= claimed.amounts[0] * (1 + SLACK)
+
+
+def _compared(script: Script, one: Laws, other: Laws) -> tuple[list[Moved | Redrawn], Spending]:
+    """Return what moves between both neighbours, and what that costs."""
+    if one is None or other is None:  # the rows decide whether there is an answer
+        return [], NOTHING if one is other else EVERYTHING
+    found = [
+        moved
+        for measurement, a, b in zip(script.coarse, one, other, strict=True)
+        if a is not None and b is not None
+        for moved in moved_between(a, b, "; ".join(measurement.laws), measurement.cost)
+    ]
+    return found, sum((moved.spent for moved in found), NOTHING)

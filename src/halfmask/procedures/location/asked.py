@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, log2
 from typing import Any, ClassVar, Protocol
 
@@ -12,7 +12,7 @@ from halfmask.errors import InvalidQuery
 from halfmask.noise import Words
 from halfmask.plan import Points
 from halfmask.privacy import Approximate, Cost, Pure
-from halfmask.queries import Expected, Measurement, Record, Setting, range_epsilon
+from halfmask.queries import Expected, Measurement, Part, Record, Setting, range_epsilon
 from halfmask.queries.location import Box, Middle, Region
 
 __all__ = ["Centre", "Chosen", "Placed", "best_for_choices"]
@@ -122,6 +122,8 @@ class _Choice(Protocol):
     def points(self) -> Points: ...
     @property
     def laws(self) -> tuple[str, ...]: ...
+    def coarse(self) -> Any: ...
+    def distribution(self, exact: Any) -> tuple[Part, ...] | None: ...
     def release(self, exact: Any, words: Words | None) -> list[Record]: ...
     def read(self, records: Sequence[Record]) -> tuple[Middle, ...]: ...
 
@@ -145,6 +147,14 @@ class Chosen:
     def laws(self) -> tuple[str, ...]:
         """The law of the choice, in words."""
         return self.choice.laws
+
+    def coarse(self) -> "Chosen":
+        """Return the same choice on a grid of few cells; see `Coarse`."""
+        return replace(self, choice=self.choice.coarse())
+
+    def distribution(self, exact: Any) -> tuple[Part, ...] | None:
+        """Return the law of the choice; see `Distributed`."""
+        return self.choice.distribution(exact)
 
     def release(self, exact: Any, words: Words | None) -> list[Record]:
         """Choose a cell of each coordinate."""

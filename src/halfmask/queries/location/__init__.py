@@ -11,7 +11,7 @@ signs      sums of bounded directions: `Signs`
 
 from halfmask.queries.location.gridpoint import GridPoint
 from halfmask.queries.location.ladders import Lengths, Radii, Scales
-from halfmask.queries.location.measured import Total
+from halfmask.queries.location.measured import OfPoints, Total
 from halfmask.queries.location.medians import Medians, Middle
 from halfmask.queries.location.region import Box, Region
 from halfmask.queries.location.signs import Pull, Signs
@@ -24,6 +24,7 @@ __all__ = [
     "Lengths",
     "Medians",
     "Middle",
+    "OfPoints",
     "Pull",
     "Radii",
     "Region",

@@ -1,17 +1,22 @@
 """One point of the grid, chosen by a mechanism that meets all points at once."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import prod
 from typing import Any
 
 from halfmask.mechanisms import BoxMedian
 from halfmask.noise import Words
+from halfmask.queries.distribution import Drawn
 from halfmask.queries.location.measured import OfPoints
 from halfmask.queries.location.medians import Middle
 from halfmask.queries.measurement import Record
 from halfmask.queries.pricing import range_epsilon
 
 __all__ = ["GridPoint"]
+
+_FEW_POINTS, _LISTED = 512, 60_000
+"""Points of a coarse grid, if it may have as few; and points whose probabilities are listed."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +33,17 @@ class GridPoint(OfPoints):
         lower = [grid.lower - grid.origin for grid in grids]
         upper = [grid.upper - grid.origin for grid in grids]
         return BoxMedian(lower, upper, self.moved, range_epsilon(self.price))
+
+    def coarse(self) -> "GridPoint":
+        """Return the same choice on a grid of few points; see `Coarse`."""
+        return replace(self, points=self.points.coarser(int(_FEW_POINTS ** (1 / self.points.size))))
+
+    def distribution(self, exact: Any) -> tuple[Drawn, ...] | None:
+        """Return the law over all points of a coarse grid; see `Distributed`."""
+        mechanism = self.mechanism
+        if prod(b - a + 1 for a, b in zip(mechanism.lower, mechanism.upper, strict=True)) > _LISTED:
+            return None
+        return (Drawn(0, mechanism.log_masses(exact)),)
 
     def release(self, exact: Any, words: Words | None) -> list[Record]:
         """Choose a point."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from halfmask.mechanisms import Exponential
 from halfmask.noise import Words
+from halfmask.queries.distribution import Drawn
 from halfmask.queries.location.measured import OfPoints
 from halfmask.queries.location.standard import Frame, squares
 from halfmask.queries.measurement import Record
@@ -77,6 +78,11 @@ class _Ladder(OfPoints):
         """Return the exact integer scores, shape (choices, rungs)."""
         scores: NDArray[np.int64] = -np.abs(2 * self.below(points) - len(points))
         return scores
+
+    def distribution(self, exact: Any) -> tuple[Drawn, ...]:
+        """Return the law of each length; see `Distributed`."""
+        laws = (self.mechanism.log_mass(row.tolist()) for row in self.scores(exact))
+        return tuple(Drawn(i, dict(enumerate(law.tolist()))) for i, law in enumerate(laws))
 
     def release(self, exact: Any, words: Words | None) -> list[Record]:
         """Choose a rung for each length."""

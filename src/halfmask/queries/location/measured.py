@@ -3,12 +3,14 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar, Protocol
 
 from halfmask.mechanisms import Additive
 from halfmask.noise import Words
 from halfmask.plan import Points
 from halfmask.privacy import Cost
+from halfmask.queries.distribution import Noisy
 from halfmask.queries.measurement import Record
 from halfmask.queries.pricing import mechanism_for
 from halfmask.queries.setting import Reach
@@ -80,6 +82,10 @@ class Total(OfPoints):
     def mechanism(self) -> Additive:
         """The noise."""
         return mechanism_for(Reach(self.moved, self.moved**2, alone=True), self.price)
+
+    def distribution(self, exact: Any) -> tuple[Noisy, ...]:
+        """Return the number with its noise; see `Distributed`."""
+        return (Noisy(self.mechanism, (len(exact),), Fraction(1)),)
 
     def release(self, exact: Any, words: Words | None) -> list[Record]:
         """Add the noise."""

@@ -1,7 +1,7 @@
 """A median of each coordinate, chosen exactly among all cells of the grid."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from halfmask.mechanisms import Exponential
 from halfmask.noise import Words, below, weighted
 from halfmask.plan import OnGrid
+from halfmask.queries.distribution import Drawn
 from halfmask.queries.location.measured import OfPoints
 from halfmask.queries.measurement import Record
 from halfmask.queries.pricing import range_epsilon
@@ -17,6 +18,9 @@ from halfmask.queries.pricing import range_epsilon
 __all__ = ["Medians", "Middle"]
 
 Int64s = NDArray[np.int64]
+
+_FEW_CELLS = 64
+"""Of a coordinate whose law is listed."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,21 @@ class Medians(OfPoints):
     def mechanism(self) -> Exponential:
         """The choice of one coordinate."""
         return Exponential(self.moved, range_epsilon(self.price, self.points.size))
+
+    def coarse(self) -> "Medians":
+        """Return the same choices on a grid of few cells; see `Coarse`."""
+        return replace(self, points=self.points.coarser(_FEW_CELLS))
+
+    def distribution(self, exact: Any) -> tuple[Drawn, ...] | None:
+        """Return the law of each coordinate, on a coarse grid alone; see `Distributed`."""
+        if any(grid.upper - grid.lower > _FEW_CELLS for grid in self.points.values):
+            return None
+        laws = []
+        for j, grid in enumerate(self.points.values):
+            starts, counts, scores = spans(np.sort(exact[:, j]), grid)
+            law = self.mechanism.log_mass(np.repeat(scores, counts).tolist())
+            laws.append(Drawn(j, dict(enumerate(law.tolist(), int(starts[0])))))
+        return tuple(laws)
 
     def release(self, exact: Any, words: Words | None) -> list[Record]:
         """Choose a cell of each coordinate."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from math import isqrt
 from typing import Any, ClassVar
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from halfmask.mechanisms import Additive
 from halfmask.noise import Words
+from halfmask.queries.distribution import Noisy
 from halfmask.queries.location.measured import OfPoints
 from halfmask.queries.location.standard import Frame, squares
 from halfmask.queries.measurement import Record
@@ -111,6 +113,10 @@ class Signs(OfPoints):
             norm += coordinate * coordinate
         directions[:, norm > self.radius**2] = 0  # never: proves the bound, whatever floats do
         return directions, near
+
+    def distribution(self, exact: Any) -> tuple[Noisy, ...]:
+        """Return the sums with their noise; see `Distributed`."""
+        return (Noisy(self.mechanism, self.sums(exact), Fraction(1, FINE)),)
 
     def release(self, exact: Any, words: Words | None) -> list[Record]:
         """Add the noise."""

@@ -15,6 +15,7 @@ from halfmask.noise import Words
 from halfmask.plan import Groups, Tally
 from halfmask.privacy import Cost
 from halfmask.queries.count import fine
+from halfmask.queries.distribution import Noisy
 from halfmask.queries.measurement import Record
 from halfmask.queries.prepared import Expected
 from halfmask.queries.pricing import mechanism_for
@@ -73,6 +74,11 @@ class Workload:
         size = len(self.merged.index)
         groups = [flat[at : at + size] for at in range(0, len(flat), size)]
         return [combined(self.choice.strategy.matrix, self.merged.index, one) for one in groups]
+
+    def distribution(self, exact: Sequence[Sequence[int]]) -> tuple[Noisy, ...]:
+        """Return the strategy's answers with their noise; see `Distributed`."""
+        step = Fraction(1, self.choice.strategy.norms.l1 * self.parts)
+        return tuple(Noisy(self.choice.mechanism, vector, step) for vector in self.vectors(exact))
 
     def release(self, exact: Sequence[Sequence[int]], words: Words | None) -> list[Record]:
         """Add the noise to the strategy's answers of each group."""
