@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol
 
-from halfmask.privacy import Approximate, Cost, PrivacyUnit, plain
+from halfmask.privacy import Approximate, Cost, PrivacyUnit, at_most, plain
 
 __all__ = ["Finding", "Provenance", "caution", "facts_of", "told_of"]
 
@@ -60,7 +60,7 @@ def told_of(found: Finding | None) -> str:
     return (
         f"The keys were found in the rows: one of a count of {found.likely} is shown more often "
         "than not, smaller ones are mostly missed, and one that a single unit holds is shown with "
-        f"a probability of at most {plain(found.delta)}."
+        f"a probability of at most {at_most(found.delta)}."
     )
 
 

@@ -10,7 +10,7 @@ from halfmask.postprocess import Tidy
 from halfmask.privacy import Cost, PrivacyUnit
 from halfmask.provenance import Finding, Provenance, caution, facts_of, told_of
 from halfmask.queries import Estimate
-from halfmask.rendering import bracketed, figure, frame, table
+from halfmask.rendering import bracketed, figure, frame, significant, table
 
 __all__ = ["Cell", "GroupedRelease", "Preview", "Provenance", "Release"]
 
@@ -303,8 +303,12 @@ def _shown(release: Release) -> list[tuple[str, str]]:
 
 
 def _told(cell: Cell) -> str:
-    """The number with its interval; of what was chosen, the name alone."""
-    return str(cell.value) if cell.low is None else bracketed(cell.value, (cell.low, cell.high))
+    """The number with its interval; of what was chosen, the choice alone."""
+    return (
+        significant(cell.value)
+        if cell.low is None
+        else bracketed(cell.value, (cell.low, cell.high))
+    )
 
 
 def _rows_of(release: Release, by: str | None = None) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from halfmask.errors import HalfmaskError
 
-__all__ = ["bracketed", "figure", "frame", "table"]
+__all__ = ["bracketed", "figure", "frame", "significant", "table"]
 
 
 def frame(rows: list[dict[str, Any]]) -> Any:
@@ -40,6 +40,17 @@ def figure(number: float, spread: float) -> str:
         digits += 1
     text = f"{number:,.{0 if spread >= 10 else digits}f}"
     return text.replace(",", " ")
+
+
+def significant(value: object) -> str:
+    """Write a number whose error is not known with six digits at most, anything else as it is.
+
+    >>> significant(36205.7998046875), significant(45_000_000.0), significant("ops")
+    ('36 205.8', '45 000 000', 'ops')
+    """
+    if isinstance(value, bool) or not isinstance(value, float):
+        return str(value)
+    return f"{float(f'{value:.6g}'):,.15g}".replace(",", " ")
 
 
 def table(title: str, rows: list[tuple[str, str]], promise: str) -> str:

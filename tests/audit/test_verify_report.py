@@ -153,3 +153,10 @@ def test_procedures_are_attacked_end_to_end_or_with_frozen_answers():
 def test_prices_too_large_to_attack_are_left_alone():
     ask = Ask.of(hm.Count(), schema=SCHEMA, where="x > 3", price=1000)
     assert attack(ask, verify_ask(ask).witness) is None
+
+
+def test_what_is_asked_within_bought_bounds_is_answered_on_the_way():
+    """Bounds that no script foresaw: the simulated table is asked again."""
+    ask = Ask.of(hm.Mean("x", bounds="private"), schema=SCHEMA)
+    assert np.isfinite(Asking(ask)(({"x": 1.0}, {"x": 0.25}), 20)[:, 0]).all()
+    assert not attack(ask, verify_ask(ask, seconds=1).witness, seconds=0.5).violated

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 from zlib import crc32
@@ -15,10 +16,11 @@ from halfmask.audit.neighbours import Pair
 from halfmask.audit.samples import draw, filled
 from halfmask.audit.verdict import Audit
 from halfmask.noise import secure_words
-from halfmask.plan import Request, Schema
+from halfmask.plan import Request
 from halfmask.privacy import Approximate, Pure, Purse
 from halfmask.queries import Prepared, Record, Scalar
 from halfmask.room import Room
+from halfmask.sources import Source
 
 __all__ = ["Asking", "attack"]
 
@@ -62,7 +64,8 @@ class Asking:
         exact = self._exact(rows)
         if self.frozen or len(self.scripts) == 1:  # no answer changes what is measured next
             return _at_once(max(self.scripts, key=lambda s: len(s.measurements)), exact, size)
-        return filled([self._once(exact) for _ in range(size)])
+        with closing(self.simulation.opened(rows)) as source:
+            return filled([self._once(source, exact) for _ in range(size)])
 
     def _exact(self, rows: Rows) -> Exact:
         if id(rows) not in self.known:
@@ -71,31 +74,10 @@ class Asking:
             self.known[id(rows)] = rows, sure
         return self.known[id(rows)][1]
 
-    def _once(self, exact: Exact) -> list[float]:
-        nowhere = _Nowhere(self.ask.setting.schema)
-        room = Room(
-            nowhere,
-            secure_words(),
-            Purse(self.ask.price),
-            known=dict(exact),
-        )
+    def _once(self, source: Source, exact: Exact) -> list[float]:
+        room = Room(source, secure_words(), Purse(self.ask.price), known=dict(exact))
         self.ask.asked.run(self.ask.setting, self.ask.price, room.measure)
         return [number for records in room.tape for number in _numbers(records)]
-
-
-class _Nowhere:
-    """A source without rows: all that is asked is known already, or fails as a broken table."""
-
-    def __init__(self, schema: Schema) -> None:
-        self.schema, self.name = schema, "nowhere"
-
-    def _fail(self, request: Request[Any]) -> Any:
-        raise LookupError
-
-    tally = grid_counts = found_keys = points = _fail
-
-    def close(self) -> None:
-        """Nothing is held."""
 
 
 def attack(

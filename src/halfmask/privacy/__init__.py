@@ -23,7 +23,7 @@ from halfmask.privacy.conversions import (
 )
 from halfmask.privacy.cost import Cost, Measure
 from halfmask.privacy.currencies import GDP, ZCDP, Approximate, Pure
-from halfmask.privacy.exact import Number, exact, plain
+from halfmask.privacy.exact import Number, at_most, exact, plain
 from halfmask.privacy.ledger import Ledger, Receipt
 from halfmask.privacy.purse import Purse
 from halfmask.privacy.report import Report
@@ -44,6 +44,7 @@ __all__ = [
     "Receipt",
     "Relation",
     "Report",
+    "at_most",
     "bounded_range_rho",
     "exact",
     "gdp_delta",

@@ -1,6 +1,6 @@
 """Exact numbers: what a person writes for a price becomes the fraction that they meant."""
 
-from decimal import Context, Decimal, Inexact, InvalidOperation
+from decimal import ROUND_CEILING, Context, Decimal, Inexact, InvalidOperation
 from fractions import Fraction
 from numbers import Rational
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from halfmask.errors import InvalidQuery, shown
 
-__all__ = ["LARGEST", "SMALLEST", "SMALLEST_DELTA", "Number", "exact", "plain"]
+__all__ = ["LARGEST", "SMALLEST", "SMALLEST_DELTA", "Number", "at_most", "exact", "plain"]
 
 Number = int | float | str | Decimal | Fraction
 """What a price may be written as."""
@@ -117,3 +117,14 @@ def _decimal(number: Decimal, name: str) -> Fraction:
             f"and {float(LARGEST):g}"
         )
     return Fraction(number)
+
+
+def at_most(number: Fraction) -> str:
+    """Write a number rounded up to two digits.
+
+    >>> at_most(Fraction(520044381809, 10**19))
+    '5.3e-8'
+    """
+    context = Context(prec=2, rounding=ROUND_CEILING)
+    found = context.divide(Decimal(number.numerator), Decimal(number.denominator))
+    return plain(Fraction(found))

@@ -212,7 +212,12 @@ class RankedCells:
         """Return each value with its rank and how far, in rows, it may be beside it."""
         errors = self._ordered(self.asked.rank_error(confidence))
         return tuple(
-            (f"{_percent(q)} below, to {error} rows ({confidence:.3g})", value, None, None)
+            (
+                f"{_percent(q)} below (within {error} rows, {100 * confidence:.4g} %)",
+                value,
+                None,
+                None,
+            )
             for q, error, value in zip(self.asked.quantiles, errors, self._answers(), strict=True)
         )
 

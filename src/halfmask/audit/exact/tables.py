@@ -81,7 +81,7 @@ class Simulation:
 
     def exact(self, rows: Rows) -> dict[Request[Any], Exact]:
         """Have the real source compute the exact integers of a table."""
-        with closing(self._open(rows)) as source:
+        with closing(self.opened(rows)) as source:
             return {request: _answered(source, request) for request in self.requests}
 
     def pairs(self) -> Iterator[Pair]:
@@ -121,14 +121,15 @@ class Simulation:
         numbers = Keys(_NUMBER, range(len(rows)))
         unit = {self.unit.column: None} if self.unit.column else {}
         passed = [False] * len(rows)
-        with closing(self._open([unit | row for row in rows])) as source:
+        with closing(self.opened([unit | row for row in rows])) as source:
             for where in filters:
                 kept = _answered(source, Tally(((1, 0, 0, 0),), groups=(numbers,), where=where))
                 for number, (count,) in enumerate(kept or ()):
                     passed[number] |= count > 0
         return passed
 
-    def _open(self, rows: Sequence[Row]) -> Source:
+    def opened(self, rows: Sequence[Row]) -> Source:
+        """Open a table as the real source would."""
         columns: dict[str, list[object]] = {n: [row[n] for row in rows] for n in self.columns}
         columns[_NUMBER] = list(range(len(rows)))
         return open_source(columns, {**self.columns, _NUMBER: "integer"}, threads=1)

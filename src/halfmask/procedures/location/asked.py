@@ -110,6 +110,11 @@ class Placed:
         """The coordinates, in the order of the columns."""
         return self.point
 
+    def cells(self, confidence: float = 0.95) -> tuple[tuple[str, float, None, None], ...]:
+        """Each coordinate with its column, and without an interval."""
+        pairs = zip(self.labels, self.point, strict=True)
+        return tuple((label, x, None, None) for label, x in pairs)
+
     def interval(self, confidence: float = 0.95) -> tuple[tuple[float, float], ...]:
         """The public bounds: all that is sure of an exact median, given a chosen one."""
         steps = self.region.steps.tolist()
