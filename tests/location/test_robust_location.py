@@ -1,6 +1,7 @@
 """Robust and coordinatewise centres through the door."""
 
 import re
+from dataclasses import fields
 from functools import partial
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from scipy import stats
 
 import halfmask as hm
+from halfmask.privacy import gdp_after_zcdp
 from halfmask.procedures.location import (
     BoxMedian,
     Composite,
@@ -141,12 +143,15 @@ def test_stages_spend_what_their_price_is_worth_and_no_more():
     exact = curator._source.points(composite.request)
 
     def measure(measurement):
-        spent.append(measurement.cost.in_measure(composite.inside.measure).amounts[0])
+        spent.append(measurement.cost)
         return measurement.read(measurement.release(exact, None))
 
     composite.stages.run(composite.inside, measure)
-    assert 0.98 * composite.inside.rho < sum(spent) <= composite.inside.rho
-    assert composite.inside.at_delta("1e-6").epsilon <= 1
+    rho = sum(cost.rho for cost in spent if isinstance(cost, hm.ZCDP))
+    squared = sum(cost.squared for cost in spent if isinstance(cost, hm.GDP))
+    mu = gdp_after_zcdp(rho, composite.cost.epsilon, composite.cost.delta)
+    assert 0.9999 * mu**2 < squared <= mu**2
+    assert squared / 2 > composite.inside.rho - rho  # more than zCDP alone leaves
 
     class Greedy(RobustStages):
         def run(self, price, measure):
@@ -154,7 +159,7 @@ def test_stages_spend_what_their_price_is_worth_and_no_more():
             return super().run(price, measure)
 
     stages = composite.stages
-    greedy = Greedy(stages.region, stages.points, stages.moved, stages.asked)
+    greedy = Greedy(*(getattr(stages, field.name) for field in fields(stages)))
     with pytest.raises(hm.BudgetExhausted):
         Composite(stages.points, greedy, composite.cost, composite.inside).release(exact, None)
 

@@ -40,7 +40,7 @@ from halfmask.queries.histogram import Histogram
 from halfmask.queries.measurement import Measurement, Record, Scalar
 from halfmask.queries.moments import Moments, MomentSums, term
 from halfmask.queries.prepared import Expected, Number, Output, Prepared, Query
-from halfmask.queries.pricing import mechanism_for, price_of, range_epsilon
+from halfmask.queries.pricing import mechanism_for, price_of, range_epsilon, strength
 from halfmask.queries.private_bounds import Bounds, Tails, apart
 from halfmask.queries.quantile import Median, Quantile
 from halfmask.queries.quantile_grid import Bound
@@ -113,6 +113,7 @@ __all__ = [
     "range_epsilon",
     "rising",
     "selection_for",
+    "strength",
     "term",
     "written",
 ]

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
 
+from halfmask.privacy import GDP, ZCDP, Approximate, Cost, gdp_after_zcdp
 from halfmask.procedures.location.feasible import pull_among, pull_needed
 from halfmask.procedures.location.normal import Tuning, middle_radius, tuning
 
-__all__ = ["COUNT", "CUT", "STEPS", "Budget"]
+__all__ = ["COUNT", "CUT", "STEPS", "Budget", "ending"]
 
 CUT = 1.5
 """Scales at which a coordinate is held before its direction counts."""
@@ -66,9 +67,16 @@ class Budget:
         shares = {name: _share(wanted[name], *CAPS[name]) for name in CAPS}
         return cls(COUNT, **shares, feasible=enough, needed=int(min(needed, 1e18)) + 1)
 
+    def ending(self, cost: Cost, inside: ZCDP) -> Cost:
+        """Return what is left for refinement."""
+        return ending(cost, inside, inside.share(1 - self.refinement))
+
     def tuning(self, n: float, d: int, rho: float, moved: int) -> Tuning:
-        """Choose the core of the direction by the predicted error of the last step."""
-        spent = rho * float(self.refinement * STEPS[-1])
+        """Choose the core of the direction by the predicted error of the last step.
+
+        rho: what refinement is worth.
+        """
+        spent = rho * float(STEPS[-1])
         return min(
             (tuning(d, core) for core in CORES),
             key=lambda one: one.variance * d / n + _noise(one, n, d, spent, moved) ** 2,
@@ -77,8 +85,19 @@ class Budget:
     def error(self, n: float, d: int, rho: float, moved: int) -> float:
         """Predict the error in L2, for normal points of deviation 1 in each coordinate."""
         one = self.tuning(n, d, rho, moved)
-        spent = rho * float(self.refinement * STEPS[-1])
+        spent = rho * float(STEPS[-1])
         return sqrt(one.variance * d / n + _noise(one, n, d, spent, moved) ** 2)
+
+
+def ending(cost: Cost, inside: ZCDP, spent: ZCDP) -> Cost:
+    """Return what is left of a price for the last noise, which is Gaussian.
+
+    cost, inside: the price, and the rho that the stages may spend; spent: what they did.
+    Privacy: the rest of the rho, or the mu after it; see `privacy.gdp_after_zcdp`.
+    """
+    if isinstance(cost, Approximate):
+        return GDP(gdp_after_zcdp(spent.rho, cost.epsilon, cost.delta))
+    return ZCDP(inside.rho - spent.rho)
 
 
 def _noise(one: Tuning, n: float, d: int, rho: float, moved: int) -> float:

@@ -18,7 +18,7 @@ from halfmask.procedures.location.budget import COUNT, CUT, STEPS, Budget
 from halfmask.procedures.location.composite import Composite
 from halfmask.procedures.location.normal import middle_radius, winsorised
 from halfmask.procedures.procedure import Measure
-from halfmask.queries import Expected, Setting
+from halfmask.queries import Expected, Setting, strength
 from halfmask.queries.location import Frame, Medians, Radii, Region, Scales, Signs, Total
 
 __all__ = ["Place", "RobustLocation"]
@@ -82,8 +82,9 @@ class RobustLocation(Centre):
     plan: shares of the price for (location, scale, refinement), such as (0.7, 0.2, 0.1); None
       splits by public facts.
 
-    Privacy: rho-zCDP, the sum over the stages; with (epsilon, delta) the largest rho within it.
-    [Cesar & Rogers 2021 for choices; Canonne, Kamath & Steinke 2020, Thm 14 and Cor. 13]
+    Privacy: rho-zCDP, the sum over the stages; of an (epsilon, delta), the stages take parts of the
+    largest rho within it, and the last steps the mu that these leave. [Cesar & Rogers 2021 for
+    choices; Canonne, Kamath & Steinke 2020, Thm 14 and Cor. 13; privacy.gdp_after_zcdp]
 
     >>> RobustLocation(center=0, radius=100).title
     'robust centre of all numeric columns'
@@ -111,7 +112,7 @@ class RobustLocation(Centre):
     def prepare(self, setting: Setting, price: Cost) -> Composite[Place]:
         """Fix the points and the stages."""
         region, inside = self.box.region(setting), _inside(price)
-        stages = RobustStages(region, region.request(setting), region.moved(setting), self)
+        stages = self._stages(region, setting, price)
         if self.rows is not None:
             budget = stages.budget(self.rows, inside)
             if not budget.feasible:
@@ -123,13 +124,16 @@ class RobustLocation(Centre):
         laws = ("exponential mechanism over ranks, then Gaussian noise on sums of directions",)
         return Composite(stages.points, stages, price, inside, laws)
 
+    def _stages(self, region: Region, setting: Setting, price: Cost) -> "RobustStages":
+        return RobustStages(region, region.request(setting), region.moved(setting), self, price)
+
     def expected(self, setting: Setting, price: Cost, rows: int) -> Expected:
         """Predict the error of a coordinate for normal data of deviation 1."""
         region, inside = self.box.region(setting), _inside(price)
-        stages = RobustStages(region, region.request(setting), region.moved(setting), self)
+        stages = self._stages(region, setting, price)
         known = self.rows is not None
         budget = stages.budget(rows if known else rows - 2 * stages.unsure(inside), inside)
-        rho = float(inside.amounts[0])
+        rho = strength(budget.ending(price, inside)) ** 2 / 2
         error = budget.error(rows, region.size, rho, stages.moved) / sqrt(region.size)
         expected = self.foreseen(error, region, budget.feasible)
         width = 2 * NormalDist().inv_cdf(0.975) * error if budget.feasible else expected.rmse
@@ -157,6 +161,7 @@ class RobustStages:
     points: Points
     moved: int
     asked: RobustLocation
+    paid: Cost
 
     def budget(self, rows: float, inside: ZCDP) -> Budget:
         """Split the price for about so many rows."""
@@ -214,10 +219,11 @@ class RobustStages:
         d = self.region.size
         slope, _ = winsorised(CUT)
         reject = max(REJECT, 3.0 / middle_radius(d)) * outer
-        one = budget.tuning(count, d, float(price.rho), self.moved)
+        left = budget.ending(self.paid, price)
+        one = budget.tuning(count, d, strength(left) ** 2 / 2, self.moved)
         ends, noises = [], []
         for share in STEPS:
-            part = price.share(budget.refinement * share)
+            part = left.share(share)
             frame = Frame(tuple(centre.tolist()), tuple(scales.tolist()))
             core = one.core * inner
             (pull,) = measure(Signs(self.points, self.moved, part, frame, CUT, core, reject))
