@@ -10,9 +10,27 @@ normal      constants of directions about a normal centre
 composite   stages as one measurement, charged in another currency
 """
 
+from halfmask.procedures.location.asked import Centre, inside_of
 from halfmask.procedures.location.auto import Location
+from halfmask.procedures.location.budget import ending
 from halfmask.procedures.location.composite import Composite
 from halfmask.procedures.location.coordinates import BoxMedian, CoordinateMedian
-from halfmask.procedures.location.robust import Place, RobustLocation
+from halfmask.procedures.location.feasible import finds
+from halfmask.procedures.location.normal import middle_radius
+from halfmask.procedures.location.robust import Place, RobustLocation, RobustStages, rejected
 
-__all__ = ["BoxMedian", "Composite", "CoordinateMedian", "Location", "Place", "RobustLocation"]
+__all__ = [
+    "BoxMedian",
+    "Centre",
+    "Composite",
+    "CoordinateMedian",
+    "Location",
+    "Place",
+    "RobustLocation",
+    "RobustStages",
+    "ending",
+    "finds",
+    "inside_of",
+    "middle_radius",
+    "rejected",
+]

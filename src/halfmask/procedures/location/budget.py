@@ -69,7 +69,7 @@ class Budget:
 
     def ending(self, cost: Cost, inside: ZCDP) -> Cost:
         """Return what is left for refinement."""
-        return ending(cost, inside, inside.share(1 - self.refinement))
+        return ending(cost, inside, 1 - self.refinement)
 
     def tuning(self, n: float, d: int, rho: float, moved: int) -> Tuning:
         """Choose the core of the direction by the predicted error of the last step.
@@ -89,15 +89,15 @@ class Budget:
         return sqrt(one.variance * d / n + _noise(one, n, d, spent, moved) ** 2)
 
 
-def ending(cost: Cost, inside: ZCDP, spent: ZCDP) -> Cost:
-    """Return what is left of a price for the last noise, which is Gaussian.
+def ending(cost: Cost, inside: Cost, spent: Fraction) -> Cost:
+    """Return what is left of a price for the last noise.
 
-    cost, inside: the price, and the rho that the stages may spend; spent: what they did.
-    Privacy: the rest of the rho, or the mu after it; see `privacy.gdp_after_zcdp`.
+    cost, inside: the price, and that in which stages compose; spent: the share that they took.
+    Privacy: the rest, or the mu after a rho that was spent; see `privacy.gdp_after_zcdp`.
     """
-    if isinstance(cost, Approximate):
-        return GDP(gdp_after_zcdp(spent.rho, cost.epsilon, cost.delta))
-    return ZCDP(inside.rho - spent.rho)
+    if isinstance(cost, Approximate) and isinstance(inside, ZCDP):
+        return GDP(gdp_after_zcdp(inside.rho * spent, cost.epsilon, cost.delta))
+    return inside.share(1 - spent)
 
 
 def _noise(one: Tuning, n: float, d: int, rho: float, moved: int) -> float:

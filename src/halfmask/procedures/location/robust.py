@@ -1,6 +1,5 @@
 """A robust private centre: coordinate medians, their scales, then noisy steps of a spatial sign."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import sqrt
@@ -12,8 +11,8 @@ from numpy.typing import NDArray
 
 from halfmask.errors import InvalidQuery
 from halfmask.plan import Points
-from halfmask.privacy import ZCDP, Approximate, Cost
-from halfmask.procedures.location.asked import Centre
+from halfmask.privacy import ZCDP, Cost
+from halfmask.procedures.location.asked import Centre, inside_of
 from halfmask.procedures.location.budget import COUNT, CUT, STEPS, Budget
 from halfmask.procedures.location.composite import Composite
 from halfmask.procedures.location.normal import middle_radius, winsorised
@@ -21,13 +20,16 @@ from halfmask.procedures.procedure import Measure
 from halfmask.queries import Expected, Setting, strength
 from halfmask.queries.location import Frame, Medians, Radii, Region, Scales, Signs, Total
 
-__all__ = ["Place", "RobustLocation"]
+__all__ = ["Found", "Place", "RobustLocation", "RobustStages", "rejected"]
 
 SURE = 3.0
 """Standard deviations by which the noisy count is taken to be too large."""
 
 REJECT = 1.75
 """Median radii beyond which a point does not count; more in few dimensions."""
+
+
+INSTEAD = "a robust location", "BoxMedian, SpatialMedian or CoordinateMedian"
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,7 @@ class RobustLocation(Centre):
 
     def prepare(self, setting: Setting, price: Cost) -> Composite[Place]:
         """Fix the points and the stages."""
-        region, inside = self.box.region(setting), _inside(price)
+        region, inside = self.box.region(setting), inside_of(price, INSTEAD)
         stages = self._stages(region, setting, price)
         if self.rows is not None:
             budget = stages.budget(self.rows, inside)
@@ -129,7 +131,7 @@ class RobustLocation(Centre):
 
     def expected(self, setting: Setting, price: Cost, rows: int) -> Expected:
         """Predict the error of a coordinate for normal data of deviation 1."""
-        region, inside = self.box.region(setting), _inside(price)
+        region, inside = self.box.region(setting), inside_of(price, INSTEAD)
         stages = self._stages(region, setting, price)
         known = self.rows is not None
         budget = stages.budget(rows if known else rows - 2 * stages.unsure(inside), inside)
@@ -138,19 +140,6 @@ class RobustLocation(Centre):
         expected = self.foreseen(error, region, budget.feasible)
         width = 2 * NormalDist().inv_cdf(0.975) * error if budget.feasible else expected.rmse
         return replace(expected, interval_width=width * (self.deviation or 1.0))
-
-
-def _inside(price: Cost) -> ZCDP:
-    match price:
-        case ZCDP():
-            return price
-        case Approximate() if price.delta:
-            return price.largest_zcdp()
-        case _:
-            raise InvalidQuery(
-                f"price: {price} given; a robust location needs rho, or epsilon with a delta; for "
-                "delta 0 ask BoxMedian, SpatialMedian or CoordinateMedian"
-            )
 
 
 @dataclass(frozen=True)
@@ -192,6 +181,14 @@ class RobustStages:
     def run(self, price: Cost, measure: Measure) -> Place:
         """Find, scale, refine."""
         assert isinstance(price, ZCDP)  # noqa: S101
+        found = self.find(price, measure)
+        point, noise = self.refine(price, measure, found)
+        deviations = tuple(float(s) for s in noise * self.region.steps)
+        place, feasible = self.region.place(point), found.budget.feasible
+        return Place(self.region.names, place, deviations, found.count, feasible)
+
+    def find(self, price: ZCDP, measure: Measure) -> "Found":
+        """Count, find the coordinate medians, their scales, and two median lengths."""
         points, d = self.points, self.region.size
         (counted,) = measure(self.total(price))
         count = float(max(counted.value, 1))
@@ -205,20 +202,15 @@ class RobustStages:
         scales = np.array(lengths.values) / NormalDist().inv_cdf(0.75)
         frame = Frame(tuple(centre.tolist()), tuple(scales.tolist()))
         (radii,) = measure(Radii(points, self.moved, price.share(budget.radii), frame, (6.0, CUT)))
-        return self._refine(measure, price, budget, count, (centre, scales, radii.values))
+        return Found(count, budget, centre, scales, *radii.values)
 
-    def _refine(
-        self,
-        measure: Measure,
-        price: ZCDP,
-        budget: Budget,
-        count: float,
-        start: tuple[NDArray[np.float64], NDArray[np.float64], Sequence[float]],
-    ) -> Place:
-        centre, scales, (outer, inner) = start
-        d = self.region.size
+    def refine(
+        self, price: ZCDP, measure: Measure, found: "Found"
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Step from where the points were found; return cells, and the deviations of the noise."""
+        budget, count, centre, scales = found.budget, found.count, found.centre, found.scales
+        d, inner = self.region.size, found.inner
         slope, _ = winsorised(CUT)
-        reject = max(REJECT, 3.0 / middle_radius(d)) * outer
         left = budget.ending(self.paid, price)
         one = budget.tuning(count, d, strength(left) ** 2 / 2, self.moved)
         ends, noises = [], []
@@ -226,7 +218,7 @@ class RobustStages:
             part = left.share(share)
             frame = Frame(tuple(centre.tolist()), tuple(scales.tolist()))
             core = one.core * inner
-            (pull,) = measure(Signs(self.points, self.moved, part, frame, CUT, core, reject))
+            (pull,) = measure(Signs(self.points, self.moved, part, frame, CUT, core, found.reject))
             kept = max(pull.kept, count / 2)
             worth = one.step * inner / slope / kept
             centre = centre + scales * worth * np.array(pull.total)
@@ -237,8 +229,29 @@ class RobustStages:
         weights = [weight for weight, _, _ in pairs]
         point = sum((w * end for w, end, _ in pairs), np.zeros(d)) / sum(weights)
         noise = np.sqrt(sum((w * s) ** 2 for w, _, s in pairs)) / sum(weights)
-        steps = self.region.steps
-        deviations = tuple(float(s) for s in noise * steps)
-        return Place(
-            self.region.names, self.region.place(point), deviations, count, budget.feasible
-        )
+        return point, noise
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Where the points were found, in cells; outer, inner: median lengths in units of the scales.
+
+    Of lengths with coordinates held to 6 scales, and to `CUT` scales.
+    """
+
+    count: float
+    budget: Budget
+    centre: NDArray[np.float64]
+    scales: NDArray[np.float64]
+    outer: float
+    inner: float
+
+    @property
+    def reject(self) -> float:
+        """The length beyond which a point does not count."""
+        return rejected(len(self.centre)) * self.outer
+
+
+def rejected(d: int) -> float:
+    """Return the median lengths beyond which a point does not count: a normal one hardly ever."""
+    return max(REJECT, 3.0 / middle_radius(d))
