@@ -13,7 +13,7 @@ from scipy import stats
 from halfmask.noise import seeded_words
 from halfmask.plan import OnGrid, Points
 from halfmask.privacy import GDP, ZCDP, Approximate, Pure
-from halfmask.procedures.scatter.elliptical import root_and_inverse, seen, unseen
+from halfmask.procedures.location.elliptical import root_and_inverse, seen, unseen
 from halfmask.queries.location import Frame, Outers, Radii, Signs, Whitened, with_trace
 from halfmask.queries.location.outers import FINE, GAUSSIAN, LAPLACE
 from halfmask.queries.location.standard import ENTRIES

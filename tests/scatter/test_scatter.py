@@ -9,8 +9,8 @@ from scipy import stats
 import halfmask as hm
 from halfmask.privacy import gdp_after_zcdp
 from halfmask.procedures.location import Composite
+from halfmask.procedures.location.elliptical import seen
 from halfmask.procedures.scatter import SignCovariance, TylerScatter
-from halfmask.procedures.scatter.elliptical import seen
 from halfmask.procedures.scatter.tyler import TylerStages
 from halfmask.queries.location import Outers
 

@@ -8,26 +8,32 @@ budget      the split of its price
 feasible    whether choices among all cells find the points at all
 normal      constants of directions about a normal centre
 composite   stages as one measurement, charged in another currency
+turned      coordinates in which points of a private shape are round
+elliptical  how the eigenvalues of a sign covariance and of the points' shape belong together
 """
 
 from halfmask.procedures.location.asked import Centre, inside_of
 from halfmask.procedures.location.auto import Location
-from halfmask.procedures.location.budget import ending
+from halfmask.procedures.location.budget import CUT, ending
 from halfmask.procedures.location.composite import Composite
 from halfmask.procedures.location.coordinates import BoxMedian, CoordinateMedian
 from halfmask.procedures.location.feasible import finds
 from halfmask.procedures.location.normal import middle_radius
-from halfmask.procedures.location.robust import Place, RobustLocation, RobustStages, rejected
+from halfmask.procedures.location.robust import Found, Place, RobustLocation, RobustStages, rejected
+from halfmask.procedures.location.turned import Turned
 
 __all__ = [
+    "CUT",
     "BoxMedian",
     "Centre",
     "Composite",
     "CoordinateMedian",
+    "Found",
     "Location",
     "Place",
     "RobustLocation",
     "RobustStages",
+    "Turned",
     "ending",
     "finds",
     "inside_of",

@@ -16,6 +16,7 @@ from halfmask.procedures.location.asked import Centre, inside_of
 from halfmask.procedures.location.budget import COUNT, CUT, STEPS, Budget
 from halfmask.procedures.location.composite import Composite
 from halfmask.procedures.location.normal import middle_radius, winsorised
+from halfmask.procedures.location.turned import Turned
 from halfmask.procedures.procedure import Measure
 from halfmask.queries import Expected, Setting, strength
 from halfmask.queries.location import Frame, Medians, Radii, Region, Scales, Signs, Total
@@ -208,28 +209,44 @@ class RobustStages:
         self, price: ZCDP, measure: Measure, found: "Found"
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Step from where the points were found; return cells, and the deviations of the noise."""
-        budget, count, centre, scales = found.budget, found.count, found.centre, found.scales
-        d, inner = self.region.size, found.inner
-        slope, _ = winsorised(CUT)
-        left = budget.ending(self.paid, price)
-        one = budget.tuning(count, d, strength(left) ** 2 / 2, self.moved)
+        left = found.budget.ending(self.paid, price)
+        turned = Turned.round(found.centre, found.scales)
+        lengths = found.inner, found.reject
         ends, noises = [], []
         for share in STEPS:
-            part = left.share(share)
-            frame = Frame(tuple(centre.tolist()), tuple(scales.tolist()))
-            core = one.core * inner
-            (pull,) = measure(Signs(self.points, self.moved, part, frame, CUT, core, found.reject))
-            kept = max(pull.kept, count / 2)
-            worth = one.step * inner / slope / kept
-            centre = centre + scales * worth * np.array(pull.total)
-            ends.append(centre)
-            noises.append(scales * worth * pull.deviation)
+            turned, noise = self.step(left.share(share), measure, found, turned, lengths, left)
+            ends.append(turned.centre)
+            noises.append(noise)
         # Each end has its own noise: averaged by their shares, the whole price counts.
         pairs = list(zip(map(float, STEPS), ends, noises, strict=True))
         weights = [weight for weight, _, _ in pairs]
-        point = sum((w * end for w, end, _ in pairs), np.zeros(d)) / sum(weights)
+        point = sum((w * end for w, end, _ in pairs), np.zeros(len(ends[0]))) / sum(weights)
         noise = np.sqrt(sum((w * s) ** 2 for w, _, s in pairs)) / sum(weights)
         return point, noise
+
+    def step(
+        self,
+        price: Cost,
+        measure: Measure,
+        found: "Found",
+        turned: Turned,
+        lengths: tuple[float, float],
+        left: Cost,
+    ) -> tuple[Turned, NDArray[np.float64]]:
+        """Take one of Newton's steps in turned coordinates; return the deviations of its noise too.
+
+        lengths: the median length with coordinates held to `CUT`, and that of rejection.
+        left: what all steps together are worth, for which the core of the directions is chosen.
+        """
+        inner, reject = lengths
+        d, worth = self.region.size, strength(left) ** 2 / 2
+        one = found.budget.tuning(found.count, d, worth, self.moved)
+        frame, core = turned.frame, one.core * inner
+        (pull,) = measure(Signs(self.points, self.moved, price, frame, CUT, core, reject))
+        slope, _ = winsorised(CUT)
+        unit = one.step * inner / slope / max(pull.kept, found.count / 2)
+        spread = found.scales * np.sqrt(np.diagonal(turned.shape))
+        return turned.moved(unit * np.array(pull.total)), unit * pull.deviation * spread
 
 
 @dataclass(frozen=True, eq=False)

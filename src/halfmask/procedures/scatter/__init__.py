@@ -3,7 +3,6 @@
 sign        `SignCovariance`: the mean of u u^T, u the direction of a point from the centre
 tyler       `TylerScatter`: Tyler's shape, by a few sign covariances in turned coordinates
 shape       what that is read as, with intervals
-elliptical  how the eigenvalues of a sign covariance and of the points' own shape belong together
 """
 
 from halfmask.procedures.scatter.shape import Shape

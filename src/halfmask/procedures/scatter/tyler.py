@@ -7,35 +7,37 @@ from statistics import NormalDist
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from halfmask.errors import InvalidQuery, shown
 from halfmask.plan import Points
 from halfmask.privacy import ZCDP, Cost, Relation
 from halfmask.procedures.location import (
+    CUT,
     Centre,
     Composite,
+    Found,
     RobustLocation,
     RobustStages,
+    Turned,
     ending,
     inside_of,
     middle_radius,
     rejected,
 )
 from halfmask.procedures.procedure import Measure
-from halfmask.procedures.scatter.elliptical import root_and_inverse, shape_of
 from halfmask.procedures.scatter.shape import Shape
 from halfmask.procedures.scatter.sign import refuse_size
 from halfmask.queries import Expected, Setting
-from halfmask.queries.location import Frame, Outers, Radii, Region, SignMatrix, Whitened
+from halfmask.queries.location import Frame, Outers, Radii, Region, SignMatrix
 
 __all__ = ["TylerScatter"]
 
 PLACES = (Fraction(1, 10), Fraction(1, 5), Fraction(2, 5))
 """Shares that may buy centre and scales: the least that finds them, or the second."""
 
-EARLY, LENGTHS = Fraction(1, 6), Fraction(1, 30)
-"""Shares of all sign covariances but the last, and of each median length before the next."""
+EARLY, LENGTHS, AGAIN = Fraction(1, 4), Fraction(1, 40), Fraction(1, 40)
+"""Shares of all sign covariances but the last; and, after each, of median lengths and a step of the
+centre in the coordinates that it turned to."""
 
 MOST_STEPS = 5
 PER_OCTAVE = 32  # rungs for the median length: 2 % apart, for it tells the size
@@ -49,11 +51,12 @@ class TylerScatter(Centre):
     """The shape of points: Tyler's M-estimator, whose errors do not depend on how heavy tails are.
 
     A robust centre and scales; then `steps` times the sign covariance, each in the coordinates in
-    which the last one says that the points are round. What directions hide of long axes is put
-    back as for elliptical points, to which all of it is consistent. Trace d, unless `size`.
+    which the last one says that the points are round, and about a centre that was stepped again
+    there. What directions hide of long axes is put back as for elliptical points, for which all of
+    it is consistent. Trace d, unless `size`.
 
     center, radius, columns, deviation, rows: see `RobustLocation`.
-    steps: sign covariances, from 1 to 5; a second one makes up for axes of different lengths.
+    steps: sign covariances, from 1 to 5; one is enough for axes of about one length, two for most.
     outliers: whether points beyond 1.75 median lengths are left out; False keeps them, for data
       whose tails are heavy but on all sides: that is a third more points of a Cauchy law.
     size: whether the matrix is given the size of the points' covariance, as for normal points, by
@@ -67,7 +70,7 @@ class TylerScatter(Centre):
     """
 
     rows: int | None = field(default=None)
-    steps: int = 2
+    steps: int = 3
     outliers: bool = True
     size: bool = False
 
@@ -156,7 +159,7 @@ class TylerStages:
     def spent(self) -> Fraction:
         """The share of all stages but the last."""
         early = self.asked.steps - 1
-        return self.place + (EARLY + LENGTHS * early if early else 0)
+        return self.place + (EARLY + (LENGTHS + AGAIN) * early if early else 0)
 
     def finds(self, rows: int, inside: ZCDP) -> bool:
         """Tell whether so many rows are enough to find the centre."""
@@ -194,67 +197,35 @@ class TylerStages:
         located, part = self._located(price), price.share(self.place)
         found = located.find(part, ask)
         centre, _ = located.refine(part, ask, found)
-        plain = Frame(tuple(centre.tolist()), tuple(found.scales.tolist()))
-        turned, shape = _Turned.round(plain), np.eye(self.region.size)
+        turned, early = Turned.round(centre, found.scales), self.asked.steps - 1
         length, reject = found.outer, found.reject
-        for _ in range(self.asked.steps - 1):
-            share = EARLY / (self.asked.steps - 1)
-            (signs,) = ask(self._outers(price.share(share), turned.frame, reject))
-            turned = turned.by(signs, plain)
-            (radii,) = ask(
-                Radii(
-                    self.points,
-                    self.moved,
-                    price.share(LENGTHS),
-                    turned.frame,
-                    (FAR,),
-                    PER_OCTAVE,
-                )
-            )
-            (length,) = radii.values
+        for _ in range(early):
+            (signs,) = ask(self._outers(price.share(EARLY / early), turned.frame, reject))
+            turned = turned.by(signs)
+            length, inner = self._lengths(price, ask, turned)
             reject = rejected(self.region.size) * length
+            share = price.share(AGAIN)
+            turned, _ = located.step(share, ask, found, turned, (inner, reject), share)
         (signs,) = ask(self._outers(ending(self.paid, price, self.spent), turned.frame, reject))
-        shape = turned.by(signs, plain).shape
-        return self._read(signs, shape, turned, length, found)
+        return self._read(signs, turned, length, found)
 
-    def _read(
-        self, signs: SignMatrix, shape: Any, turned: "_Turned", length: float, found: Any
-    ) -> Shape:
-        d = self.region.size
-        edge = signs.deviation * sqrt(2 * d)
-        size = None
+    def _lengths(self, price: ZCDP, ask: Measure, turned: Turned) -> tuple[float, ...]:
+        """Two median lengths in turned coordinates: these held to 6, and to `CUT`."""
+        share, cuts = price.share(LENGTHS), (FAR, CUT)
+        (radii,) = ask(Radii(self.points, self.moved, share, turned.frame, cuts, PER_OCTAVE))
+        return radii.values
+
+    def _read(self, signs: SignMatrix, turned: Turned, length: float, found: Found) -> Shape:
+        d, last, size = self.region.size, turned.by(signs), None
         if self.asked.size:
             # The median length in the coordinates of the last step, as for normal points.
-            seen = float(np.trace(turned.inverse @ shape @ turned.inverse)) / d
+            seen = float(np.trace(turned.inverse @ last.shape @ turned.inverse)) / d
             size = (length / middle_radius(d)) ** 2 / seen
         return Shape(
             self.region.names,
-            shape,
+            last.shape,
             found.scales * self.region.steps,
             (d + 2) * signs.deviation,
             size,
-            found.budget.feasible and EDGE * edge * d <= 1,
+            found.budget.feasible and EDGE * d * sqrt(2 * d) * signs.deviation <= 1,
         )
-
-
-@dataclass(frozen=True, eq=False)
-class _Turned:
-    """Coordinates in which points of this shape are round: its root, and the inverse of that."""
-
-    frame: Frame
-    shape: NDArray[np.float64]
-    root: NDArray[np.float64]
-    inverse: NDArray[np.float64]
-
-    @classmethod
-    def round(cls, frame: Frame) -> "_Turned":
-        one = np.eye(len(frame.centre))
-        return cls(frame, one, one, one)
-
-    def by(self, signs: SignMatrix, plain: Frame) -> "_Turned":
-        """Turn further, by what the sign covariance here says."""
-        d = len(plain.centre)
-        shape = self.root @ shape_of(signs.matrix, signs.deviation * sqrt(2 * d)) @ self.root
-        shape = (shape + shape.T) * (d / (2 * np.trace(shape)))
-        root, inverse = root_and_inverse(shape)
-        return _Turned(Whitened.by(plain, inverse), shape, root, inverse)
