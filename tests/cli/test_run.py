@@ -133,6 +133,7 @@ def test_every_query_of_the_library_can_be_named_in_a_plan(folder):
         "location": "[0, 0]",
         "steps": "1",
         "size": "true",
+        "whiten": "false",
     }
     points = {"columns": '["salary"]'}
     plane = {"columns": '["salary", "employee_id"]', "radius": "100_000"}

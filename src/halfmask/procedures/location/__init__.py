@@ -1,6 +1,7 @@
 """Centres of points in many dimensions, by several measurements of the same points.
 
 robust      `RobustLocation`: medians, scales, then noisy steps of a spatial sign
+stages      what a robust location measures, one after the other
 coordinates `CoordinateMedian`, `BoxMedian`: a median of each column, a point deep in all
 auto        `Location`: the best of these for a price
 asked       what every centre has in common
@@ -19,7 +20,8 @@ from halfmask.procedures.location.composite import Composite
 from halfmask.procedures.location.coordinates import BoxMedian, CoordinateMedian
 from halfmask.procedures.location.feasible import finds
 from halfmask.procedures.location.normal import middle_radius
-from halfmask.procedures.location.robust import Found, Place, RobustLocation, RobustStages, rejected
+from halfmask.procedures.location.robust import RobustLocation
+from halfmask.procedures.location.stages import Found, Place, RobustStages, rejected
 from halfmask.procedures.location.turned import Turned
 
 __all__ = [

@@ -8,13 +8,16 @@ from halfmask.privacy import GDP, ZCDP, Approximate, Cost, gdp_after_zcdp
 from halfmask.procedures.location.feasible import pull_among, pull_needed
 from halfmask.procedures.location.normal import Tuning, middle_radius, tuning
 
-__all__ = ["COUNT", "CUT", "STEPS", "Budget", "ending"]
+__all__ = ["COUNT", "CUT", "LENGTHS", "STEPS", "TURN", "Budget", "ending"]
 
 CUT = 1.5
 """Scales at which a coordinate is held before its direction counts."""
 
 STEPS = (Fraction(1, 5), Fraction(4, 5))
 """Of what is left for refinement, the share of each of Newton's steps."""
+
+TURN, LENGTHS = Fraction(1, 5), Fraction(1, 20)
+"""Of refinement, what buys coordinates in which points are round, and median lengths in these."""
 
 CAPS = {"medians": (0.06, 0.5), "scales": (0.03, 0.2), "radii": (0.02, 0.15)}
 """The least and the largest share of each stage before refinement."""
@@ -66,10 +69,6 @@ class Budget:
         enough = all(wanted[name] <= most for name, (_, most) in CAPS.items())
         shares = {name: _share(wanted[name], *CAPS[name]) for name in CAPS}
         return cls(COUNT, **shares, feasible=enough, needed=int(min(needed, 1e18)) + 1)
-
-    def ending(self, cost: Cost, inside: ZCDP) -> Cost:
-        """Return what is left for refinement."""
-        return ending(cost, inside, 1 - self.refinement)
 
     def tuning(self, n: float, d: int, rho: float, moved: int) -> Tuning:
         """Choose the core of the direction by the predicted error of the last step.

@@ -28,7 +28,7 @@ from halfmask.procedures.procedure import Measure
 from halfmask.procedures.scatter.shape import Shape
 from halfmask.procedures.scatter.sign import refuse_size
 from halfmask.queries import Expected, Setting
-from halfmask.queries.location import Frame, Outers, Radii, Region, SignMatrix
+from halfmask.queries.location import FAR, Frame, Outers, Radii, Region, SignMatrix
 
 __all__ = ["TylerScatter"]
 
@@ -41,7 +41,6 @@ centre in the coordinates that it turned to."""
 
 MOST_STEPS = 5
 PER_OCTAVE = 32  # rungs for the median length: 2 % apart, for it tells the size
-FAR = 6.0
 EDGE = 3.0  # how many times the noise's largest eigenvalue the mean eigenvalue is, at least
 INSTEAD = "a Tyler scatter", "SignCovariance"
 
@@ -184,7 +183,7 @@ class TylerStages:
 
     def _located(self, inside: ZCDP) -> RobustStages:
         part, asked = inside.share(self.place), self.asked._place
-        return RobustStages(self.region, self.points, self.moved, asked, part)
+        return RobustStages(self.region, self.points, self.moved, self.replaced, asked, part)
 
     def _outers(self, price: Cost, frame: Frame, reject: float) -> Outers:
         outer = reject if self.asked.outliers else inf

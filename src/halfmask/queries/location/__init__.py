@@ -18,11 +18,12 @@ from halfmask.queries.location.medians import Medians, Middle
 from halfmask.queries.location.outers import Outers
 from halfmask.queries.location.region import Box, Region
 from halfmask.queries.location.sign_matrix import SignMatrix, entries, with_trace
-from halfmask.queries.location.signs import Pull, Signs
+from halfmask.queries.location.signs import FAR, Pull, Signs
 from halfmask.queries.location.standard import Frame
 from halfmask.queries.location.whitened import Whitened
 
 __all__ = [
+    "FAR",
     "Box",
     "Frame",
     "GridPoint",
