@@ -163,6 +163,15 @@ def test_what_is_wrong_in_public_is_refused_before_it_costs():
     with pytest.raises(hm.InvalidQuery, match="SignCovariance"):
         curator.ask(TylerScatter(0, 9), epsilon=1)
     assert curator.remaining == BUDGET
+    for query in (SignCovariance(0, 9), SignCovariance(0, 9, location=(0, 0, 0))):
+        with pytest.raises(hm.InvalidQuery, match="scale"):
+            curator.ask(query, epsilon="1e-6")
+    assert curator.remaining == BUDGET
+    poor = hm.open(np.zeros((9, 3)), budget=hm.ZCDP(1))
+    for query in (TylerScatter(0, 9), hm.RobustLocation(0, 9, whiten=True)):
+        with pytest.raises(hm.InvalidQuery, match="scale"):
+            poor.ask(query, rho="3e-10")
+    assert poor.remaining == hm.ZCDP(1)
     wide = hm.open(np.zeros((2, 301)), budget=BUDGET)
     with pytest.raises(hm.InvalidQuery, match="at most 300"):
         wide.ask(SignCovariance(0, 9), **PRICE)

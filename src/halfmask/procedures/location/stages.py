@@ -191,6 +191,13 @@ class RobustStages:
         turning = TURN + LENGTHS if self.asked.whiten else 0
         return ending(self.paid, inside, 1 - budget.refinement * (1 - turning))
 
+    def rehearse(self, inside: ZCDP) -> None:
+        """Refuse a price too small for turned coordinates, before it is charged."""
+        least = self.budget(1, inside).refinement  # medians and scales of one row take the most
+        frame = Frame((0.0,) * self.region.size, (1.0,) * self.region.size)
+        part = inside.share(least * TURN)
+        _ = Outers(self.points, self.moved, part, frame, self.replaced).mechanism
+
     def _turn(
         self, price: ZCDP, measure: Measure, turned: Turned, found: Found
     ) -> tuple[Turned, tuple[float, float]]:

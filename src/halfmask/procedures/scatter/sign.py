@@ -118,7 +118,11 @@ class SignCovariance(Centre):
         if cells is not None:
             return stages.outers(cells, price)
         law = "exponential mechanism over ranks, then noise on sums of products of directions"
-        return Composite(stages.points, stages, price, _inside(price), (law,))
+        inside, anywhere = _inside(price), (0.0,) * region.size
+        _ = stages.outers(
+            anywhere, ending(price, inside, CENTRE)
+        ).mechanism  # refuses now, or never
+        return Composite(stages.points, stages, price, inside, (law,))
 
     def expected(self, setting: Setting, price: Cost, rows: int) -> Expected:
         """Predict the error of an entry from the noise, for points spread alike on all sides."""

@@ -125,6 +125,7 @@ class TylerScatter(Centre):
                 f"{price} within these bounds: about {stages.needed(inside)} are needed; ask with "
                 "a larger price, tighter bounds, or fewer columns. Nothing was charged."
             )
+        stages.rehearse(inside)
         law = "exponential mechanism over ranks, then Gaussian noise on sums of products"
         return Composite(stages.points, stages, price, inside, (f"{law} of directions",))
 
@@ -177,9 +178,19 @@ class TylerStages:
 
     def last(self, inside: ZCDP) -> Outers:
         """The last step, in any coordinates."""
+        return self._anywhere(ending(self.paid, inside, self.spent))
+
+    def rehearse(self, inside: ZCDP) -> None:
+        """Refuse a price too small for noise that can be drawn, before it is charged."""
+        early = self.asked.steps - 1
+        prices = [ending(self.paid, inside, self.spent)]
+        prices += [inside.share(EARLY / early)] if early else []
+        for price in prices:
+            _ = self._anywhere(price).mechanism
+
+    def _anywhere(self, price: Cost) -> Outers:
         d = self.region.size
-        frame = Frame((0.0,) * d, (1.0,) * d)
-        return self._outers(ending(self.paid, inside, self.spent), frame, inf)
+        return self._outers(price, Frame((0.0,) * d, (1.0,) * d), inf)
 
     def _located(self, inside: ZCDP) -> RobustStages:
         part, asked = inside.share(self.place), self.asked._place
