@@ -1,6 +1,6 @@
 """The spatial sign covariance about a public centre, or about one that is bought first."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from math import isfinite, sqrt
 from statistics import NormalDist
@@ -59,7 +59,7 @@ class SignCovariance(Centre):
     'sign covariance of all numeric columns'
     """
 
-    location: tuple[float, ...] | None = field(default=None)
+    location: tuple[float, ...] | None = None
 
     what: ClassVar[str] = "sign covariance of"
 

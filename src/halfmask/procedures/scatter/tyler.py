@@ -1,6 +1,6 @@
 """Tyler's shape by a few noisy sign covariances, each in coordinates turned by the last."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, sqrt
 from statistics import NormalDist
@@ -68,7 +68,7 @@ class TylerScatter(Centre):
     'shape of all numeric columns'
     """
 
-    rows: int | None = field(default=None)
+    rows: int | None = None
     steps: int = 3
     outliers: bool = True
     size: bool = False
