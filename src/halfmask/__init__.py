@@ -25,7 +25,15 @@ from halfmask.errors import (
 )
 from halfmask.plan import OTHER, Filters, Keys, Schema, col, where
 from halfmask.privacy import GDP, ZCDP, Approximate, Ledger, Pure
-from halfmask.procedures import BoxMedian, CoordinateMedian, Location, Mean, RobustLocation
+from halfmask.procedures import (
+    BoxMedian,
+    CoordinateMedian,
+    Location,
+    Mean,
+    RobustLocation,
+    SignCovariance,
+    TylerScatter,
+)
 from halfmask.queries import (
     AboveThreshold,
     Bounds,
@@ -91,11 +99,13 @@ __all__ = [
     "ReleaseFailed",
     "RobustLocation",
     "Schema",
+    "SignCovariance",
     "SourceError",
     "StandardDeviation",
     "SuggestBounds",
     "Sum",
     "TopK",
+    "TylerScatter",
     "Variance",
     "__version__",
     "box_median",

@@ -21,6 +21,7 @@ def robust_location(  # noqa: PLR0913
     center: Any = 0.0,
     radius: Any,
     columns: Any = None,
+    whiten: bool = False,
     relation: str = "add_remove",
     ledger: str | PathLike[str] | Ledger | None = None,
 ) -> Release:
@@ -29,6 +30,7 @@ def robust_location(  # noqa: PLR0913
     X: an (n, d) array, or anything that `halfmask.open` takes; one row is one privacy unit.
     epsilon, delta, rho: the price.
     center, radius: the public box that is sure to hold the centre; see `RobustLocation`.
+    whiten: for correlated columns; see there.
     ledger: where the price is charged; None charges a ledger of this one call.
 
     Privacy: that of `RobustLocation`.
@@ -39,9 +41,8 @@ def robust_location(  # noqa: PLR0913
     >>> len(found.value), max(abs(x - 4) for x in found.value) < 0.3
     (3, True)
     """
-    return _ask(
-        X, RobustLocation(center, radius, columns), price_of(epsilon, delta, rho), relation, ledger
-    )
+    query = RobustLocation(center, radius, columns, whiten=whiten)
+    return _ask(X, query, price_of(epsilon, delta, rho), relation, ledger)
 
 
 def coordinatewise_median(  # noqa: PLR0913

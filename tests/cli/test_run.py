@@ -130,22 +130,29 @@ def test_every_query_of_the_library_can_be_named_in_a_plan(folder):
         "coverage": "0.9",
         "bounds": '"private"',
         "share": "0.2",
+        "location": "[0, 0]",
+        "steps": "1",
+        "size": "true",
+        "whiten": "false",
     }
     points = {"columns": '["salary"]'}
+    plane = {"columns": '["salary", "employee_id"]', "radius": "100_000"}
     own = {
         "marginals": {"columns": "{ salary = [0, 50_000, 100_000] }"},
         "box_median": points,
         "coordinate_median": points,
         "robust_location": points,
         "location": points,
+        "sign_covariance": plane,
+        "tyler_scatter": plane,
         "mean": {"lower": None, "upper": None},
     }
-    releases = []
+    releases, delta = [], {"robust_location", "tyler_scatter"}
     for name in QUERIES:
         values = parameters | own.get(name, {})
         named = {one.name: values[one.name] for one in fields_of(name)}
         lines = "\n".join(f"{key} = {value}" for key, value in named.items() if value is not None)
-        price = "epsilon = 1\ndelta = 1e-7" if name == "robust_location" else "epsilon = 1"
+        price = "epsilon = 1\ndelta = 1e-7" if name in delta else "epsilon = 1"
         releases.append(f'[[release]]\nname = "{name}"\nquery = "{name}"\n{lines}\n{price}\n')
     head = '[table]\nsource = "staff.csv"\n[budget]\nepsilon = 100\ndelta = 1e-6\n'
     result = folder.plan(head + "\n".join(releases), "run")

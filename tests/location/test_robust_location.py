@@ -1,6 +1,7 @@
 """Robust and coordinatewise centres through the door."""
 
 import re
+from dataclasses import fields
 from functools import partial
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from scipy import stats
 
 import halfmask as hm
+from halfmask.privacy import gdp_after_zcdp
 from halfmask.procedures.location import (
     BoxMedian,
     Composite,
@@ -16,8 +18,9 @@ from halfmask.procedures.location import (
     RobustLocation,
 )
 from halfmask.procedures.location.budget import Budget
-from halfmask.procedures.location.robust import RobustStages
+from halfmask.procedures.location.stages import RobustStages
 from halfmask.queries import price_of
+from halfmask.queries.location import Signs
 
 BUDGET = hm.Approximate(1000, "0.01")
 PRICE = {"epsilon": 2, "delta": "1e-6"}
@@ -130,10 +133,11 @@ def test_units_and_filters_are_kept():
     assert abs(release.value[0]) < 0.2
 
 
-def test_stages_spend_what_their_price_is_worth_and_no_more():
+@pytest.mark.parametrize("whiten", [False, True])
+def test_stages_spend_what_their_price_is_worth_and_no_more(whiten):
     """The measurements of one run, added up; the composite refuses stages that would spend more."""
     spent = []
-    query, setting = RobustLocation(0, 100), None
+    query, setting = RobustLocation(0, 100, whiten=whiten), None
     curator = hm.open(normal(3000, 4), budget=BUDGET)
     setting = curator._setting(None, None)
     composite = query.prepare(setting, hm.Approximate(1, "1e-6"))
@@ -141,12 +145,15 @@ def test_stages_spend_what_their_price_is_worth_and_no_more():
     exact = curator._source.points(composite.request)
 
     def measure(measurement):
-        spent.append(measurement.cost.in_measure(composite.inside.measure).amounts[0])
+        spent.append(measurement.cost)
         return measurement.read(measurement.release(exact, None))
 
     composite.stages.run(composite.inside, measure)
-    assert 0.98 * composite.inside.rho < sum(spent) <= composite.inside.rho
-    assert composite.inside.at_delta("1e-6").epsilon <= 1
+    rho = sum(cost.rho for cost in spent if isinstance(cost, hm.ZCDP))
+    squared = sum(cost.squared for cost in spent if isinstance(cost, hm.GDP))
+    mu = gdp_after_zcdp(rho, composite.cost.epsilon, composite.cost.delta)
+    assert 0.9999 * mu**2 < squared <= mu**2
+    assert squared / 2 > composite.inside.rho - rho  # more than zCDP alone leaves
 
     class Greedy(RobustStages):
         def run(self, price, measure):
@@ -154,9 +161,51 @@ def test_stages_spend_what_their_price_is_worth_and_no_more():
             return super().run(price, measure)
 
     stages = composite.stages
-    greedy = Greedy(stages.region, stages.points, stages.moved, stages.asked)
+    greedy = Greedy(*(getattr(stages, field.name) for field in fields(stages)))
     with pytest.raises(hm.BudgetExhausted):
         Composite(stages.points, greedy, composite.cost, composite.inside).release(exact, None)
+
+
+def test_whitened_steps_err_less_along_short_axes_and_no_more_along_the_columns():
+    """Root mean squares of 16 errors in 4 dimensions, correlations of 0.99."""
+    shape = 0.99 ** np.abs(np.subtract.outer(np.arange(4), np.arange(4)))
+    root, errors = np.linalg.cholesky(shape), {}
+    for whiten in (False, True):
+        errors[whiten] = []
+        for seed in range(16):
+            X = np.random.default_rng(seed).normal(size=(5000, 4)) @ root.T
+            errors[whiten].append(asked(X, RobustLocation(0, 100, whiten=whiten)).value)
+    plain, turned = np.array(errors[False]), np.array(errors[True])
+    short = np.linalg.inv(root).T
+    assert np.linalg.norm(turned @ short) < 0.7 * np.linalg.norm(plain @ short)
+    assert np.linalg.norm(turned) < 1.6 * np.linalg.norm(plain)
+
+
+@pytest.mark.parametrize("whiten", [False, True])
+def test_intervals_cover_where_the_steps_end_without_noise(whiten):
+    """The noise of the steps taken out: at least 90 % of 40 * 3 coordinates but for 1e-6."""
+    X = normal(20_000, 3) @ [[1, 0, 0], [0.9, 0.3, 0], [0, 0, 1]]
+    curator = hm.open(X, budget=hm.ZCDP(9))
+    query = RobustLocation(0, 100, whiten=whiten)
+    composite = query.prepare(curator._setting(None, None), hm.ZCDP("0.02"))
+    exact, held = curator._source.points(composite.request), 0
+    for _ in range(40):
+        replies = []
+
+        def noisy(measurement, replies=replies):
+            replies.append(measurement.read(measurement.release(exact, None)))
+            return replies[-1]
+
+        def clean(measurement, replies=replies):
+            reply = replies.pop(0)
+            signs = isinstance(measurement, Signs)
+            return measurement.read([measurement.sums(exact)]) if signs else reply
+
+        found = composite.stages.run(composite.inside, noisy)
+        ended = composite.stages.run(composite.inside, clean)
+        pairs = zip(found.interval(0.9), ended.value, strict=True)
+        held += sum(low <= x <= high for (low, high), x in pairs)
+    assert held >= stats.binom.ppf(1e-6, 120, 0.9)
 
 
 @pytest.mark.parametrize("n", [100, 10_000, 10**6])

@@ -3,8 +3,10 @@
 Whom           `Relation`, `PrivacyUnit`
 Prices         `Pure`, `Approximate`, `ZCDP`, `GDP` (all a `Cost` in a `Measure`), `exact`
 Conversions    `pure_rho`, `pure_mu`, `bounded_range_rho`,
-               `zcdp_delta`, `zcdp_epsilon`, `zcdp_rho`, `gdp_delta`, `gdp_epsilon`, `gdp_mu`
-Ledger         `Ledger`, its `Receipt` and `Entry`; `Purse`, a part of it for one procedure
+               `zcdp_delta`, `zcdp_epsilon`, `zcdp_rho`, `gdp_delta`, `gdp_epsilon`, `gdp_mu`,
+               `gdp_after_zcdp`
+Ledger         `Ledger`, its `Receipt` and `Entry`; `Purse`, a part of it for one procedure,
+               and `EndingPurse`, for one that ends with Gaussian noise
 """
 
 from halfmask.privacy.chain import Entry
@@ -23,6 +25,7 @@ from halfmask.privacy.conversions import (
 )
 from halfmask.privacy.cost import Cost, Measure
 from halfmask.privacy.currencies import GDP, ZCDP, Approximate, Pure
+from halfmask.privacy.ending import EndingPurse, gdp_after_zcdp
 from halfmask.privacy.exact import Number, at_most, exact, plain
 from halfmask.privacy.ledger import Ledger, Receipt
 from halfmask.privacy.purse import Purse
@@ -34,6 +37,7 @@ __all__ = [
     "ZCDP",
     "Approximate",
     "Cost",
+    "EndingPurse",
     "Entry",
     "Ledger",
     "Measure",
@@ -47,6 +51,7 @@ __all__ = [
     "at_most",
     "bounded_range_rho",
     "exact",
+    "gdp_after_zcdp",
     "gdp_delta",
     "gdp_epsilon",
     "gdp_mu",

@@ -34,6 +34,7 @@ __all__ = [
     "pure_rho",
     "zcdp_delta",
     "zcdp_epsilon",
+    "zcdp_order",
     "zcdp_pure",
     "zcdp_rho",
 ]
@@ -150,14 +151,21 @@ def zcdp_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
     Privacy: max over a of (epsilon - ln(1 - 1/a) + ln(a*delta)/(a-1))/a. [Canonne, Kamath &
     Steinke 2020, Cor. 13]
     """
+    a = zcdp_order(epsilon, delta)
+    return round_down((decimal(epsilon) - _correction(a, decimal(delta))) / a)
+
+
+@lru_cache
+@in_sixty_digits
+def zcdp_order(epsilon: Fraction, delta: Fraction) -> Decimal:
+    """Return the order a at which `zcdp_rho` finds its largest rho."""
     e, log_delta = float(epsilon), float(decimal(delta).ln())
 
     def falling(t: float) -> float:
         log_over = -(log_delta + math.log1p(t))
         return log_over * (2 * t + 1) / t / t + math.log(t) - math.log1p(t) - e
 
-    a = _order(lambda t: -falling(t))
-    return round_down((decimal(epsilon) - _correction(a, decimal(delta))) / a)
+    return _order(lambda t: -falling(t))
 
 
 @lru_cache

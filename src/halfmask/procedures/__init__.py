@@ -6,6 +6,7 @@ public_count   the mean where the number of units is public
 together   several queries in one ask: shared bodies, and the split of the rest
 unknown_keys   groups by keys that are found in the rows, for a delta
 location   centres of points in many dimensions
+scatter    how they spread: sign covariance, Tyler's shape
 procedure  the protocol
 """
 
@@ -17,6 +18,7 @@ from halfmask.procedures.location import (
 )
 from halfmask.procedures.mean import Mean
 from halfmask.procedures.procedure import Measure, Procedure
+from halfmask.procedures.scatter import SignCovariance, TylerScatter
 from halfmask.procedures.together import Together
 from halfmask.procedures.unknown_keys import Keyed, UnknownKeys
 
@@ -29,6 +31,8 @@ __all__ = [
     "Measure",
     "Procedure",
     "RobustLocation",
+    "SignCovariance",
     "Together",
+    "TylerScatter",
     "UnknownKeys",
 ]

@@ -40,11 +40,11 @@ from halfmask.queries.histogram import Histogram
 from halfmask.queries.measurement import Measurement, Record, Scalar
 from halfmask.queries.moments import Moments, MomentSums, term
 from halfmask.queries.prepared import Expected, Number, Output, Prepared, Query
-from halfmask.queries.pricing import mechanism_for, price_of, range_epsilon
+from halfmask.queries.pricing import mechanism_for, price_of, range_epsilon, strength
 from halfmask.queries.private_bounds import Bounds, Tails, apart
 from halfmask.queries.quantile import Median, Quantile
 from halfmask.queries.quantile_grid import Bound
-from halfmask.queries.ratio import Linear, Ratio, Term
+from halfmask.queries.ratio import Linear, Ratio, Term, checked
 from halfmask.queries.setting import Reach, Setting
 from halfmask.queries.spread import Spread
 from halfmask.queries.suggest_bounds import SuggestBounds, Suggestion
@@ -106,6 +106,7 @@ __all__ = [
     "Variance",
     "agreeing",
     "apart",
+    "checked",
     "groups_of",
     "mechanism_for",
     "nonnegative_agreeing",
@@ -113,6 +114,7 @@ __all__ = [
     "range_epsilon",
     "rising",
     "selection_for",
+    "strength",
     "term",
     "written",
 ]

@@ -32,6 +32,8 @@ from halfmask.procedures import (
     Mean,
     Procedure,
     RobustLocation,
+    SignCovariance,
+    TylerScatter,
 )
 from halfmask.queries import (
     AboveThreshold,
@@ -97,6 +99,8 @@ QUERIES: Mapping[str, type[Any]] = {
         CoordinateMedian,
         RobustLocation,
         Location,
+        SignCovariance,
+        TylerScatter,
     )
 }
 
@@ -117,6 +121,7 @@ _FORMS: Mapping[Any, Form[Any]] = {
     bool: FLAG,
     float | tuple[float, ...]: PLACE,
     tuple[str, ...] | None: LIST,
+    tuple[float, ...] | None: NUMBERS,
     tuple[float, float, float] | None: NUMBERS,
     float | None: NUMBER,
     int | None: WHOLE,

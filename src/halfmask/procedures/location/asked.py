@@ -11,11 +11,11 @@ import numpy as np
 from halfmask.errors import InvalidQuery
 from halfmask.noise import Words
 from halfmask.plan import Points
-from halfmask.privacy import Approximate, Cost, Pure
+from halfmask.privacy import ZCDP, Approximate, Cost, Pure
 from halfmask.queries import Expected, Measurement, Part, Record, Setting, range_epsilon
 from halfmask.queries.location import Box, Middle, Region
 
-__all__ = ["Centre", "Chosen", "Placed", "best_for_choices"]
+__all__ = ["Centre", "Chosen", "Placed", "best_for_choices", "inside_of"]
 
 SPREAD = 20.0
 """Doublings from the points' deviation to the bounds, where no deviation is supposed."""
@@ -170,6 +170,21 @@ class Chosen:
         (middle,) = self.choice.read(records)
         cells = np.array(middle.cells, dtype=float)
         return (Placed(self.region.place(cells), self.region),)
+
+
+def inside_of(price: Cost, asked: tuple[str, str]) -> ZCDP:
+    """Return the rho in which stages compose; asked: what is, and what to ask at delta 0."""
+    match price:
+        case ZCDP():
+            return price
+        case Approximate() if price.delta:
+            return price.largest_zcdp()
+        case _:
+            what, instead = asked
+            raise InvalidQuery(
+                f"price: {price} given; {what} needs rho, or epsilon with a delta; for delta 0 "
+                f"ask {instead}"
+            )
 
 
 def best_for_choices(price: Cost, choices: int) -> Cost:

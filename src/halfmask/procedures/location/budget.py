@@ -4,16 +4,20 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
 
+from halfmask.privacy import GDP, ZCDP, Approximate, Cost, gdp_after_zcdp
 from halfmask.procedures.location.feasible import pull_among, pull_needed
 from halfmask.procedures.location.normal import Tuning, middle_radius, tuning
 
-__all__ = ["COUNT", "CUT", "STEPS", "Budget"]
+__all__ = ["COUNT", "CUT", "LENGTHS", "STEPS", "TURN", "Budget", "ending"]
 
 CUT = 1.5
 """Scales at which a coordinate is held before its direction counts."""
 
 STEPS = (Fraction(1, 5), Fraction(4, 5))
 """Of what is left for refinement, the share of each of Newton's steps."""
+
+TURN, LENGTHS = Fraction(1, 5), Fraction(1, 20)
+"""Of refinement, what buys coordinates in which points are round, and median lengths in these."""
 
 CAPS = {"medians": (0.06, 0.5), "scales": (0.03, 0.2), "radii": (0.02, 0.15)}
 """The least and the largest share of each stage before refinement."""
@@ -67,8 +71,11 @@ class Budget:
         return cls(COUNT, **shares, feasible=enough, needed=int(min(needed, 1e18)) + 1)
 
     def tuning(self, n: float, d: int, rho: float, moved: int) -> Tuning:
-        """Choose the core of the direction by the predicted error of the last step."""
-        spent = rho * float(self.refinement * STEPS[-1])
+        """Choose the core of the direction by the predicted error of the last step.
+
+        rho: what refinement is worth.
+        """
+        spent = rho * float(STEPS[-1])
         return min(
             (tuning(d, core) for core in CORES),
             key=lambda one: one.variance * d / n + _noise(one, n, d, spent, moved) ** 2,
@@ -77,8 +84,19 @@ class Budget:
     def error(self, n: float, d: int, rho: float, moved: int) -> float:
         """Predict the error in L2, for normal points of deviation 1 in each coordinate."""
         one = self.tuning(n, d, rho, moved)
-        spent = rho * float(self.refinement * STEPS[-1])
+        spent = rho * float(STEPS[-1])
         return sqrt(one.variance * d / n + _noise(one, n, d, spent, moved) ** 2)
+
+
+def ending(cost: Cost, inside: Cost, spent: Fraction) -> Cost:
+    """Return what is left of a price for the last noise.
+
+    cost, inside: the price, and that in which stages compose; spent: the share that they took.
+    Privacy: the rest, or the mu after a rho that was spent; see `privacy.gdp_after_zcdp`.
+    """
+    if isinstance(cost, Approximate) and isinstance(inside, ZCDP):
+        return GDP(gdp_after_zcdp(inside.rho * spent, cost.epsilon, cost.delta))
+    return inside.share(1 - spent)
 
 
 def _noise(one: Tuning, n: float, d: int, rho: float, moved: int) -> float:

@@ -1,4 +1,4 @@
-"""A procedure over one set of points, charged in (epsilon, delta) and composed in zCDP."""
+"""A procedure over one set of points, charged in (epsilon, delta), composed in zCDP and GDP."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from halfmask.noise import Words
 from halfmask.plan import Points
-from halfmask.privacy import Cost, Purse
+from halfmask.privacy import ZCDP, Approximate, Cost, EndingPurse, Purse
 from halfmask.queries import Estimate, Measurement, Record
 
 __all__ = ["Composite", "Stages"]
@@ -29,7 +29,8 @@ class Composite(Generic[E]):
 
     Privacy: the stages spend at most `inside`, whatever they choose (adaptive composition with a
     fixed total [Feldman & Zrnic 2021; Whitehouse et al. 2023]), and `inside` implies `cost`, by
-    the conversion that gave it [see privacy.conversions].
+    the conversion that gave it [see privacy.conversions]. An (epsilon, delta) whose stages are
+    composed in zCDP may end with Gaussian noise of a larger mu [see privacy.ending].
     """
 
     points: Points
@@ -48,9 +49,16 @@ class Composite(Generic[E]):
         """Never: it is noisy."""
         return False
 
+    @property
+    def purse(self) -> Purse | EndingPurse:
+        """A full purse, for one run of the stages."""
+        if isinstance(self.cost, Approximate) and isinstance(self.inside, ZCDP):
+            return EndingPurse(self.cost, self.inside)
+        return Purse(self.inside)
+
     def release(self, exact: Any, words: Words | None) -> list[Record]:
         """Run the stages on the rows; the record of each stage is kept."""
-        purse, tape = Purse(self.inside), list[Record]()
+        purse, tape = self.purse, list[Record]()
 
         def measure(measurement: Measurement[E]) -> tuple[E, ...]:
             if measurement.request != self.points:

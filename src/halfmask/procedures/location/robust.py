@@ -1,67 +1,22 @@
 """A robust private centre: coordinate medians, their scales, then noisy steps of a spatial sign."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import sqrt
 from statistics import NormalDist
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from halfmask.errors import InvalidQuery
-from halfmask.plan import Points
-from halfmask.privacy import ZCDP, Approximate, Cost
-from halfmask.procedures.location.asked import Centre
-from halfmask.procedures.location.budget import COUNT, CUT, STEPS, Budget
+from halfmask.privacy import Cost, Relation
+from halfmask.procedures.location.asked import Centre, inside_of
 from halfmask.procedures.location.composite import Composite
-from halfmask.procedures.location.normal import middle_radius, winsorised
-from halfmask.procedures.procedure import Measure
-from halfmask.queries import Expected, Setting
-from halfmask.queries.location import Frame, Medians, Radii, Region, Scales, Signs, Total
+from halfmask.procedures.location.stages import Place, RobustStages
+from halfmask.queries import Expected, Setting, strength
+from halfmask.queries.location import Region
 
-__all__ = ["Place", "RobustLocation"]
+__all__ = ["RobustLocation"]
 
-SURE = 3.0
-"""Standard deviations by which the noisy count is taken to be too large."""
-
-REJECT = 1.75
-"""Median radii beyond which a point does not count; more in few dimensions."""
-
-
-@dataclass(frozen=True)
-class Place:
-    """A point, and how far noise may have moved it in each coordinate.
-
-    labels: the columns.
-    deviations: of the noise in the last steps; that of earlier stages only tunes them.
-    found: whether the stages succeeded, as far as their noisy answers show.
-    """
-
-    labels: tuple[str, ...]
-    point: tuple[float, ...]
-    deviations: tuple[float, ...]
-    count: float
-    found: bool = True
-
-    @property
-    def post_processing(self) -> tuple[str, ...]:
-        """What was done to the noisy point, and a warning where it may have failed."""
-        doubt = "the noisy count of points is too small for this price: the point may be far off"
-        return ("held inside the bounds",) if self.found else ("held inside the bounds", doubt)
-
-    @property
-    def value(self) -> tuple[float, ...]:
-        """The coordinates, in the order of the columns."""
-        return self.point
-
-    def interval(self, confidence: float = 0.95) -> tuple[tuple[float, float], ...]:
-        """Bracket what the same steps would have given without noise, coordinate by coordinate."""
-        far = NormalDist().inv_cdf((1 + confidence) / 2)
-        return tuple(
-            (x - far * s, x + far * s) for x, s in zip(self.point, self.deviations, strict=True)
-        )
+INSTEAD = "a robust location", "BoxMedian, SpatialMedian or CoordinateMedian"
 
 
 @dataclass(frozen=True)
@@ -81,9 +36,14 @@ class RobustLocation(Centre):
       and what cannot succeed is refused before it costs anything. None splits by a noisy count.
     plan: shares of the price for (location, scale, refinement), such as (0.7, 0.2, 0.1); None
       splits by public facts.
+    whiten: whether the steps are taken in coordinates in which the points are round, told by a
+      sign covariance for a fifth of refinement. The error along the short axes of correlated
+      points is then small as they are, and no larger along the columns; for points that are round
+      already it is 1 to 4 % more.
 
-    Privacy: rho-zCDP, the sum over the stages; with (epsilon, delta) the largest rho within it.
-    [Cesar & Rogers 2021 for choices; Canonne, Kamath & Steinke 2020, Thm 14 and Cor. 13]
+    Privacy: rho-zCDP, the sum over the stages; of an (epsilon, delta), the stages take parts of the
+    largest rho within it, and the last steps the mu that these leave. [Cesar & Rogers 2021 for
+    choices; Canonne, Kamath & Steinke 2020, Thm 14 and Cor. 13; privacy.gdp_after_zcdp]
 
     >>> RobustLocation(center=0, radius=100).title
     'robust centre of all numeric columns'
@@ -91,6 +51,7 @@ class RobustLocation(Centre):
 
     rows: int | None = None
     plan: tuple[float, float, float] | None = None
+    whiten: bool = False
 
     what: ClassVar[str] = "robust centre of"
 
@@ -110,8 +71,8 @@ class RobustLocation(Centre):
 
     def prepare(self, setting: Setting, price: Cost) -> Composite[Place]:
         """Fix the points and the stages."""
-        region, inside = self.box.region(setting), _inside(price)
-        stages = RobustStages(region, region.request(setting), region.moved(setting), self)
+        region, inside = self.box.region(setting), inside_of(price, INSTEAD)
+        stages = self._stages(region, setting, price)
         if self.rows is not None:
             budget = stages.budget(self.rows, inside)
             if not budget.feasible:
@@ -120,119 +81,24 @@ class RobustLocation(Centre):
                     f"{price} within these bounds: about {budget.needed} are needed; ask with a "
                     "larger price, tighter bounds, or fewer columns. Nothing was charged."
                 )
+        if self.whiten:
+            stages.rehearse(inside)
         laws = ("exponential mechanism over ranks, then Gaussian noise on sums of directions",)
         return Composite(stages.points, stages, price, inside, laws)
 
+    def _stages(self, region: Region, setting: Setting, price: Cost) -> RobustStages:
+        replaced = setting.unit.relation is Relation.REPLACE
+        request, moved = region.request(setting), region.moved(setting)
+        return RobustStages(region, request, moved, replaced, self, price)
+
     def expected(self, setting: Setting, price: Cost, rows: int) -> Expected:
         """Predict the error of a coordinate for normal data of deviation 1."""
-        region, inside = self.box.region(setting), _inside(price)
-        stages = RobustStages(region, region.request(setting), region.moved(setting), self)
+        region, inside = self.box.region(setting), inside_of(price, INSTEAD)
+        stages = self._stages(region, setting, price)
         known = self.rows is not None
         budget = stages.budget(rows if known else rows - 2 * stages.unsure(inside), inside)
-        rho = float(inside.amounts[0])
+        rho = strength(stages.left(budget, inside)) ** 2 / 2
         error = budget.error(rows, region.size, rho, stages.moved) / sqrt(region.size)
         expected = self.foreseen(error, region, budget.feasible)
         width = 2 * NormalDist().inv_cdf(0.975) * error if budget.feasible else expected.rmse
         return replace(expected, interval_width=width * (self.deviation or 1.0))
-
-
-def _inside(price: Cost) -> ZCDP:
-    match price:
-        case ZCDP():
-            return price
-        case Approximate() if price.delta:
-            return price.largest_zcdp()
-        case _:
-            raise InvalidQuery(
-                f"price: {price} given; a robust location needs rho, or epsilon with a delta; for "
-                "delta 0 ask BoxMedian, SpatialMedian or CoordinateMedian"
-            )
-
-
-@dataclass(frozen=True)
-class RobustStages:
-    """The stages of a robust location, on points that they never see."""
-
-    region: Region
-    points: Points
-    moved: int
-    asked: RobustLocation
-
-    def budget(self, rows: float, inside: ZCDP) -> Budget:
-        """Split the price for about so many rows."""
-        octaves = self.asked.octaves(self.region)
-        d, rho = self.region.size, float(inside.rho)
-        planned = Budget.plan(rows, d, rho, octaves, self.moved)
-        if self.asked.plan is None:
-            return planned
-        location, scale, _ = (Fraction(str(share)) for share in self.asked.plan)
-        most = 1 - planned.count
-        return Budget(
-            planned.count,
-            medians=location * most,
-            scales=scale * most * Fraction(3, 5),
-            radii=scale * most * Fraction(2, 5),
-            feasible=planned.feasible,
-            needed=planned.needed,
-        )
-
-    def total(self, price: ZCDP) -> Total:
-        """The number of points, for a hundredth of the price."""
-        return Total(self.points, self.moved, price.share(COUNT))
-
-    def unsure(self, price: ZCDP) -> float:
-        """How far the noisy number of points may be off, nearly surely."""
-        return SURE * self.total(price).mechanism.standard_deviation
-
-    def run(self, price: Cost, measure: Measure) -> Place:
-        """Find, scale, refine."""
-        assert isinstance(price, ZCDP)  # noqa: S101
-        points, d = self.points, self.region.size
-        (counted,) = measure(self.total(price))
-        count = float(max(counted.value, 1))
-        least = counted.value - self.unsure(price)  # too many would leave the medians too little
-        budget = self.budget(self.asked.rows or least, price)
-        (middle,) = measure(Medians(points, self.moved, price.share(budget.medians)))
-        centre = np.array(middle.cells, dtype=float)
-        frame = Frame(tuple(centre.tolist()), (1.0,) * d)
-        widest = float(self.region.widths.max())
-        (lengths,) = measure(Scales(points, self.moved, price.share(budget.scales), frame, widest))
-        scales = np.array(lengths.values) / NormalDist().inv_cdf(0.75)
-        frame = Frame(tuple(centre.tolist()), tuple(scales.tolist()))
-        (radii,) = measure(Radii(points, self.moved, price.share(budget.radii), frame, (6.0, CUT)))
-        return self._refine(measure, price, budget, count, (centre, scales, radii.values))
-
-    def _refine(
-        self,
-        measure: Measure,
-        price: ZCDP,
-        budget: Budget,
-        count: float,
-        start: tuple[NDArray[np.float64], NDArray[np.float64], Sequence[float]],
-    ) -> Place:
-        centre, scales, (outer, inner) = start
-        d = self.region.size
-        slope, _ = winsorised(CUT)
-        reject = max(REJECT, 3.0 / middle_radius(d)) * outer
-        one = budget.tuning(count, d, float(price.rho), self.moved)
-        ends, noises = [], []
-        for share in STEPS:
-            part = price.share(budget.refinement * share)
-            frame = Frame(tuple(centre.tolist()), tuple(scales.tolist()))
-            core = one.core * inner
-            (pull,) = measure(Signs(self.points, self.moved, part, frame, CUT, core, reject))
-            kept = max(pull.kept, count / 2)
-            worth = one.step * inner / slope / kept
-            centre = centre + scales * worth * np.array(pull.total)
-            ends.append(centre)
-            noises.append(scales * worth * pull.deviation)
-        # Each end has its own noise: averaged by their shares, the whole price counts.
-        pairs = list(zip(map(float, STEPS), ends, noises, strict=True))
-        weights = [weight for weight, _, _ in pairs]
-        point = sum((w * end for w, end, _ in pairs), np.zeros(d)) / sum(weights)
-        noise = np.sqrt(sum((w * s) ** 2 for w, _, s in pairs)) / sum(weights)
-        steps = self.region.steps
-        deviations = tuple(float(s) for s in noise * steps)
-        return Place(
-            self.region.names, self.region.place(point), deviations, count, budget.feasible
-        )

@@ -138,9 +138,11 @@ class Radii(_Ladder):
 
     A point's coordinates are held to [-cut, cut] scales before its length is taken, so that one
     far coordinate cannot hide the others.
+    per_octave: rungs to a doubling.
     """
 
     cuts: tuple[float, ...]
+    per_octave: int = PER_OCTAVE
 
     @property
     def choices(self) -> int:
@@ -152,7 +154,7 @@ class Radii(_Ladder):
         """From a 64th of the root of the dimension to the longest length that a cut leaves."""
         root = self.points.size**0.5
         first, last = np.log2(root / 64), np.log2(root * max(self.cuts))
-        return np.exp2(np.arange(first, last + 1 / PER_OCTAVE, 1 / PER_OCTAVE))
+        return np.exp2(np.arange(first, last + 1 / self.per_octave, 1 / self.per_octave))
 
     def below(self, points: NDArray[np.int64]) -> NDArray[np.int64]:
         """Compare squared lengths with squared rungs."""
