@@ -12,7 +12,12 @@ epsilon 1.5
 """
 
 from halfmask import depth, errors, mechanisms, noise, plan, privacy
-from halfmask.centres import box_median, coordinatewise_median, robust_location
+from halfmask.centres import (
+    box_median,
+    coordinatewise_median,
+    robust_location,
+    spatial_median,
+)
 from halfmask.curator import Curator, open
 from halfmask.errors import (
     BudgetExhausted,
@@ -25,7 +30,14 @@ from halfmask.errors import (
 )
 from halfmask.plan import OTHER, Filters, Keys, Schema, col, where
 from halfmask.privacy import GDP, ZCDP, Approximate, Ledger, Pure
-from halfmask.procedures import BoxMedian, CoordinateMedian, Location, Mean, RobustLocation
+from halfmask.procedures import (
+    BoxMedian,
+    CoordinateMedian,
+    Location,
+    Mean,
+    RobustLocation,
+    SpatialMedian,
+)
 from halfmask.queries import (
     AboveThreshold,
     Bounds,
@@ -92,6 +104,7 @@ __all__ = [
     "RobustLocation",
     "Schema",
     "SourceError",
+    "SpatialMedian",
     "StandardDeviation",
     "SuggestBounds",
     "Sum",
@@ -109,5 +122,6 @@ __all__ = [
     "plan",
     "privacy",
     "robust_location",
+    "spatial_median",
     "where",
 ]

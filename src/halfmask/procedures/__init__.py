@@ -14,6 +14,7 @@ from halfmask.procedures.location import (
     CoordinateMedian,
     Location,
     RobustLocation,
+    SpatialMedian,
 )
 from halfmask.procedures.mean import Mean
 from halfmask.procedures.procedure import Measure, Procedure
@@ -29,6 +30,7 @@ __all__ = [
     "Measure",
     "Procedure",
     "RobustLocation",
+    "SpatialMedian",
     "Together",
     "UnknownKeys",
 ]

@@ -32,6 +32,7 @@ from halfmask.procedures import (
     Mean,
     Procedure,
     RobustLocation,
+    SpatialMedian,
 )
 from halfmask.queries import (
     AboveThreshold,
@@ -96,6 +97,7 @@ QUERIES: Mapping[str, type[Any]] = {
         BoxMedian,
         CoordinateMedian,
         RobustLocation,
+        SpatialMedian,
         Location,
     )
 }

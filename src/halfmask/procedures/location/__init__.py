@@ -2,6 +2,7 @@
 
 robust      `RobustLocation`: medians, scales, then noisy steps of a spatial sign
 coordinates `CoordinateMedian`, `BoxMedian`: a median of each column, a point deep in all
+spatial     `SpatialMedian`: the point nearest to all, chosen at delta 0
 auto        `Location`: the best of these for a price
 asked       what every centre has in common
 budget      the split of its price
@@ -14,5 +15,14 @@ from halfmask.procedures.location.auto import Location
 from halfmask.procedures.location.composite import Composite
 from halfmask.procedures.location.coordinates import BoxMedian, CoordinateMedian
 from halfmask.procedures.location.robust import Place, RobustLocation
+from halfmask.procedures.location.spatial import SpatialMedian
 
-__all__ = ["BoxMedian", "Composite", "CoordinateMedian", "Location", "Place", "RobustLocation"]
+__all__ = [
+    "BoxMedian",
+    "Composite",
+    "CoordinateMedian",
+    "Location",
+    "Place",
+    "RobustLocation",
+    "SpatialMedian",
+]

@@ -8,7 +8,7 @@ from halfmask.privacy import Cost
 from halfmask.procedures.location.asked import Centre, Chosen, best_for_choices
 from halfmask.procedures.location.feasible import finds, finds_box
 from halfmask.queries import Expected, Setting, range_epsilon
-from halfmask.queries.location import GridPoint, Medians
+from halfmask.queries.location import BoxPoint, Medians
 
 __all__ = ["BoxMedian", "CoordinateMedian"]
 
@@ -68,7 +68,7 @@ class BoxMedian(Centre):
     def prepare(self, setting: Setting, price: Cost) -> Chosen:
         """Fix the points and the choice."""
         region = self.box.region(setting)
-        choice = GridPoint(
+        choice = BoxPoint(
             region.request(setting), region.moved(setting), best_for_choices(price, 1)
         )
         return Chosen(choice, region, price)

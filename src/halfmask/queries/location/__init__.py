@@ -4,12 +4,12 @@ region     public columns, bounds and grid: `Box`, `Region`
 standard   points in units of public scales, to the last bit the same wherever a row stands
 measured   what measurements of points share; how many there are: `Total`
 medians    a median of each coordinate
-gridpoint  a point deep in all coordinates at once: `GridPoint`
+gridpoint  one point, chosen in all coordinates at once: `BoxPoint`, `SpatialPoint`
 ladders    median distances, chosen from a ladder: `Scales`, `Radii`
 signs      sums of bounded directions: `Signs`
 """
 
-from halfmask.queries.location.gridpoint import GridPoint
+from halfmask.queries.location.gridpoint import BoxPoint, SpatialPoint
 from halfmask.queries.location.ladders import Lengths, Radii, Scales
 from halfmask.queries.location.measured import OfPoints, Total
 from halfmask.queries.location.medians import Medians, Middle
@@ -19,8 +19,8 @@ from halfmask.queries.location.standard import Frame
 
 __all__ = [
     "Box",
+    "BoxPoint",
     "Frame",
-    "GridPoint",
     "Lengths",
     "Medians",
     "Middle",
@@ -30,5 +30,6 @@ __all__ = [
     "Region",
     "Scales",
     "Signs",
+    "SpatialPoint",
     "Total",
 ]

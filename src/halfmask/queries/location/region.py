@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import gcd
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,9 @@ __all__ = ["Box", "Region"]
 
 CELLS = Fraction(2**44)
 """Between the bounds of a column: a millionth of a millionth of their distance is one cell."""
+
+LONGEST = 2**40
+"""Of a cell, where it is a million times longer than others: what exact arithmetic takes."""
 
 
 @dataclass(frozen=True)
@@ -161,6 +165,17 @@ class Region:
     def widths(self) -> NDArray[np.float64]:
         """How many cells lie between the bounds of each coordinate."""
         return np.array([float(grid.upper - grid.lower) for grid in self.grids])
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """How long a cell of each coordinate is, between bounds that count as equally far apart.
+
+        Integers in one unit: equal bounds have equal ones, whatever rounding did to their cells.
+        """
+        cells = [grid.upper - grid.lower for grid in self.grids]
+        lengths = [min(round(Fraction(max(cells) << 20, one)), LONGEST) for one in cells]
+        shared = gcd(*lengths)
+        return tuple(length // shared for length in lengths)
 
     def place(self, cells: NDArray[np.float64]) -> tuple[float, ...]:
         """Turn cells (their middles where whole) into coordinates, held inside the bounds."""
