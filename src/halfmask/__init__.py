@@ -33,6 +33,8 @@ from halfmask.privacy import GDP, ZCDP, Approximate, Ledger, Pure
 from halfmask.procedures import (
     BoxMedian,
     CoordinateMedian,
+    DepthCheck,
+    DepthMedian,
     Location,
     Mean,
     RobustLocation,
@@ -79,6 +81,8 @@ __all__ = [
     "CountDistinct",
     "Covariance",
     "Curator",
+    "DepthCheck",
+    "DepthMedian",
     "Filters",
     "GroupedRelease",
     "HalfmaskError",

@@ -58,7 +58,7 @@ def test_more_columns_than_end_soon_are_not_chosen_for_the_user():
 def test_noise_doubles_where_a_row_is_replaced():
     query, schema = SpatialMedian(0, 60), setting(3).schema
     one, two = (
-        query.prepare(Setting(schema, PrivacyUnit(relation=relation)), Pure(1)).choice.mechanism
+        query.prepare(Setting(schema, PrivacyUnit(relation=relation)), Pure(1)).measured.mechanism
         for relation in ("add_remove", "replace")
     )
     assert two.scale == 2 * one.scale

@@ -12,6 +12,8 @@ procedure  the protocol
 from halfmask.procedures.location import (
     BoxMedian,
     CoordinateMedian,
+    DepthCheck,
+    DepthMedian,
     Location,
     RobustLocation,
     SpatialMedian,
@@ -24,6 +26,8 @@ from halfmask.procedures.unknown_keys import Keyed, UnknownKeys
 __all__ = [
     "BoxMedian",
     "CoordinateMedian",
+    "DepthCheck",
+    "DepthMedian",
     "Keyed",
     "Location",
     "Mean",

@@ -28,6 +28,8 @@ from halfmask.plan import Bins, Keys
 from halfmask.procedures import (
     BoxMedian,
     CoordinateMedian,
+    DepthCheck,
+    DepthMedian,
     Location,
     Mean,
     Procedure,
@@ -99,6 +101,8 @@ QUERIES: Mapping[str, type[Any]] = {
         RobustLocation,
         SpatialMedian,
         Location,
+        DepthMedian,
+        DepthCheck,
     )
 }
 
@@ -118,7 +122,9 @@ _FORMS: Mapping[Any, Form[Any]] = {
     tuple[tuple[float, float], ...] | Literal["all"]: LIST,
     bool: FLAG,
     float | tuple[float, ...]: PLACE,
+    float | tuple[float, ...] | None: PLACE,
     tuple[str, ...] | None: LIST,
+    tuple[tuple[float, ...], ...] | None: LIST,
     tuple[float, float, float] | None: NUMBERS,
     float | None: NUMBER,
     int | None: WHOLE,

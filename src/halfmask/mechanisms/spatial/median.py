@@ -1,9 +1,12 @@
 """The spatial median by its own score: an exact sampler of the exponential mechanism."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, SupportsIndex, final
 
+import numpy as np
 from numpy.typing import NDArray
 
 from halfmask.errors import InvalidQuery
@@ -85,6 +88,20 @@ class SpatialMedian(GridChoice):
     @property
     def _name(self) -> str:
         return "sums of unit vectors"
+
+    def log_masses(self, points: NDArray[Any]) -> dict[tuple[int, ...], float]:
+        """Return the log probability of every point of the grid, straight from the definition."""
+        rows = self.inside(points)
+        sides = [range(a, b + 1) for a, b in zip(self.lower, self.upper, strict=True)]
+        logs = []
+        for place in product(*sides):
+            gaps = (rows - np.array(place)) * np.array(self.steps, float)
+            lengths = np.sqrt(np.square(gaps).sum(axis=1))[:, None]
+            units = gaps / np.where(lengths > 0, lengths, 1.0)
+            logs.append(-float(self.rate) * math.hypot(*units.sum(axis=0)))
+        best = max(logs)
+        total = best + math.log(math.fsum(math.exp(log - best) for log in logs))
+        return {place: log - total for place, log in zip(product(*sides), logs, strict=True)}
 
     def _choose(self, points: NDArray[Any], words: Words) -> tuple[int, ...]:
         if self.size > BRANCHED:

@@ -3,7 +3,10 @@
 robust      `RobustLocation`: medians, scales, then noisy steps of a spatial sign
 coordinates `CoordinateMedian`, `BoxMedian`: a median of each column, a point deep in all
 spatial     `SpatialMedian`: the point nearest to all, chosen at delta 0
+depth_median `DepthMedian`: the deepest of public candidates
+depth_check `DepthCheck`: whether a released point lies amid the rows
 auto        `Location`: the best of these for a price
+publics     points and directions that are known without the rows
 asked       what every centre has in common
 budget      the split of its price
 feasible    whether choices among all cells find the points at all
@@ -14,6 +17,8 @@ composite   stages as one measurement, charged in another currency
 from halfmask.procedures.location.auto import Location
 from halfmask.procedures.location.composite import Composite
 from halfmask.procedures.location.coordinates import BoxMedian, CoordinateMedian
+from halfmask.procedures.location.depth_check import DepthCheck
+from halfmask.procedures.location.depth_median import DepthMedian
 from halfmask.procedures.location.robust import Place, RobustLocation
 from halfmask.procedures.location.spatial import SpatialMedian
 
@@ -21,6 +26,8 @@ __all__ = [
     "BoxMedian",
     "Composite",
     "CoordinateMedian",
+    "DepthCheck",
+    "DepthMedian",
     "Location",
     "Place",
     "RobustLocation",

@@ -6,7 +6,13 @@ from typing import ClassVar
 
 from halfmask.errors import InvalidQuery
 from halfmask.privacy import Cost
-from halfmask.procedures.location.asked import Centre, Chosen, best_for_choices
+from halfmask.procedures.location.asked import (
+    Centre,
+    Placed,
+    Reading,
+    best_for_choices,
+    placed,
+)
 from halfmask.procedures.location.feasible import enough, finds_spatial
 from halfmask.procedures.location.normal import middle_radius, tuning
 from halfmask.queries import Expected, Setting, range_epsilon
@@ -58,13 +64,14 @@ class SpatialMedian(Centre):
         ):
             raise InvalidQuery(f"rows: {self.rows!r} is no number of points; give one, or None")
 
-    def prepare(self, setting: Setting, price: Cost) -> Chosen:
+    def prepare(self, setting: Setting, price: Cost) -> Reading[Placed]:
         """Fix the points and the choice."""
         if self.rows is not None:
             self._refuse(setting, price, self.rows)
         region, inside = self.box.region(setting), best_for_choices(price, 1)
         moved, request = region.moved(setting), region.request(setting)
-        return Chosen(SpatialPoint(request, moved, inside, region.lengths), region, price)
+        choice = SpatialPoint(request, moved, inside, region.lengths)
+        return Reading(choice, price, placed(region))
 
     def _refuse(self, setting: Setting, price: Cost, rows: int) -> None:
         d = self.box.region(setting).size

@@ -7,8 +7,18 @@ medians    a median of each coordinate
 gridpoint  one point, chosen in all coordinates at once: `BoxPoint`, `SpatialPoint`
 ladders    median distances, chosen from a ladder: `Scales`, `Radii`
 signs      sums of bounded directions: `Signs`
+depths     the depth of public places, and a choice by it: `DepthChoice`
+checked    the depth of one place as a share of the rows: `DepthShare`
 """
 
+from halfmask.queries.location.checked import DepthShare
+from halfmask.queries.location.depths import (
+    Depth,
+    DepthChoice,
+    Halfspaces,
+    SpatialSums,
+    public_directions,
+)
 from halfmask.queries.location.gridpoint import BoxPoint, SpatialPoint
 from halfmask.queries.location.ladders import Lengths, Radii, Scales
 from halfmask.queries.location.measured import OfPoints, Total
@@ -20,7 +30,11 @@ from halfmask.queries.location.standard import Frame
 __all__ = [
     "Box",
     "BoxPoint",
+    "Depth",
+    "DepthChoice",
+    "DepthShare",
     "Frame",
+    "Halfspaces",
     "Lengths",
     "Medians",
     "Middle",
@@ -31,5 +45,7 @@ __all__ = [
     "Scales",
     "Signs",
     "SpatialPoint",
+    "SpatialSums",
     "Total",
+    "public_directions",
 ]
