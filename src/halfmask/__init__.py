@@ -12,7 +12,12 @@ epsilon 1.5
 """
 
 from halfmask import depth, errors, mechanisms, noise, plan, privacy
-from halfmask.centres import box_median, coordinatewise_median, robust_location
+from halfmask.centres import (
+    box_median,
+    coordinatewise_median,
+    robust_location,
+    spatial_median,
+)
 from halfmask.curator import Curator, open
 from halfmask.errors import (
     BudgetExhausted,
@@ -28,10 +33,13 @@ from halfmask.privacy import GDP, ZCDP, Approximate, Ledger, Pure
 from halfmask.procedures import (
     BoxMedian,
     CoordinateMedian,
+    DepthCheck,
+    DepthMedian,
     Location,
     Mean,
     RobustLocation,
     SignCovariance,
+    SpatialMedian,
     TylerScatter,
 )
 from halfmask.queries import (
@@ -75,6 +83,8 @@ __all__ = [
     "CountDistinct",
     "Covariance",
     "Curator",
+    "DepthCheck",
+    "DepthMedian",
     "Filters",
     "GroupedRelease",
     "HalfmaskError",
@@ -101,6 +111,7 @@ __all__ = [
     "Schema",
     "SignCovariance",
     "SourceError",
+    "SpatialMedian",
     "StandardDeviation",
     "SuggestBounds",
     "Sum",
@@ -119,5 +130,6 @@ __all__ = [
     "plan",
     "privacy",
     "robust_location",
+    "spatial_median",
     "where",
 ]

@@ -5,11 +5,11 @@ from typing import Any
 
 from halfmask.curator import open as open_table
 from halfmask.privacy import Cost, Ledger
-from halfmask.procedures import BoxMedian, CoordinateMedian, RobustLocation
-from halfmask.queries import price_of
+from halfmask.procedures import BoxMedian, CoordinateMedian, RobustLocation, SpatialMedian
+from halfmask.queries import Query, price_of
 from halfmask.release import Release
 
-__all__ = ["box_median", "coordinatewise_median", "robust_location"]
+__all__ = ["box_median", "coordinatewise_median", "robust_location", "spatial_median"]
 
 
 def robust_location(  # noqa: PLR0913
@@ -103,9 +103,36 @@ def box_median(  # noqa: PLR0913
     )
 
 
+def spatial_median(  # noqa: PLR0913
+    X: Any,
+    *,
+    epsilon: Any = None,
+    delta: Any = None,
+    rho: Any = None,
+    center: Any = 0.0,
+    radius: Any,
+    columns: Any = None,
+    relation: str = "add_remove",
+    ledger: str | PathLike[str] | Ledger | None = None,
+) -> Release:
+    """Return a private point nearest to all others; the arguments are those of `robust_location`.
+
+    From five columns on, some arrays take very long: see `SpatialMedian`.
+    Privacy: that of `SpatialMedian`: pure epsilon in any dimension.
+
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(5000, 10)) + 4
+    >>> found = spatial_median(X, epsilon=1, radius=100)
+    >>> max(abs(x - 4) for x in found.value) < 0.3
+    True
+    """
+    query = SpatialMedian(center, radius, columns)
+    return _ask(X, query, price_of(epsilon, delta, rho), relation, ledger)
+
+
 def _ask(
     X: Any,
-    query: RobustLocation | CoordinateMedian | BoxMedian,
+    query: Query,
     price: Cost,
     relation: str,
     ledger: str | PathLike[str] | Ledger | None,

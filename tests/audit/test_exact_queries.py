@@ -36,8 +36,15 @@ QUERIES = {
     "covariance": hm.Covariance({"x": (0, 5), "u": (0, 9)}),
     "coordinate medians": hm.CoordinateMedian(0, 10, ["x", "u"]),
     "box median": hm.BoxMedian(0, 10, ["x", "u"]),
+    "spatial median": hm.SpatialMedian(0, 10, ["x", "u"]),
+    "deepest": hm.DepthMedian("tukey", [[0, 0], [1, 2], [5, 1]], 10, ["x", "u"]),
+    "deepest on average": hm.DepthMedian("integrated dual", [[0, 0], [5, 1]], 10, ["x", "u"]),
+    "nearest": hm.DepthMedian("spatial", [[0, 0], [1, 2], [5, 1]], 10, ["x", "u"]),
+    "depth": hm.DepthCheck([1, 2], 10, ["x", "u"]),
 }
-UNGROUPED = {"top two", "choice", "covariance", "coordinate medians", "box median"}
+CENTRES = {"coordinate medians", "box median", "spatial median"}
+DEPTHS = {"deepest", "deepest on average", "nearest", "depth"}
+UNGROUPED = {"top two", "choice", "covariance", *CENTRES, *DEPTHS}
 KEYS = Keys("g", ["ops", "r&d", None])
 REPLACE = Relation.REPLACE
 SETTINGS = {

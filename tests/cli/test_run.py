@@ -145,6 +145,17 @@ def test_every_query_of_the_library_can_be_named_in_a_plan(folder):
         "location": points,
         "sign_covariance": plane,
         "tyler_scatter": plane,
+        "spatial_median": points,
+        "depth_median": {
+            "depth": '"tukey"',
+            "candidates": "[[0], [20_000], [50_000]]",
+            "radius": "100_000",
+            "directions": "[[1]]",
+        }
+        | points,
+        "depth_check": {"point": "[50_000]", "radius": "100_000", "directions": "[[1]]"}
+        | {"least": "0.25"}
+        | points,
         "mean": {"lower": None, "upper": None},
     }
     releases, delta = [], {"robust_location", "tyler_scatter"}

@@ -16,6 +16,7 @@ from halfmask.procedures.location import (
     CoordinateMedian,
     Location,
     RobustLocation,
+    SpatialMedian,
 )
 from halfmask.procedures.location.budget import Budget
 from halfmask.procedures.location.stages import RobustStages
@@ -39,10 +40,10 @@ def far(release, d):
     return np.abs(np.array(release.value) - np.arange(d)).max()
 
 
-FOUR = [RobustLocation, CoordinateMedian, BoxMedian, partial(Location, rows=4000)]
+FIVE = [RobustLocation, CoordinateMedian, BoxMedian, SpatialMedian, partial(Location, rows=4000)]
 
 
-@pytest.mark.parametrize("query", FOUR)
+@pytest.mark.parametrize("query", FIVE)
 def test_a_centre_is_found_among_outliers(query):
     """4000 normal points, every tenth moved far away; the bound is 8 deviations of the error."""
     X = normal(4000, 5)
@@ -66,7 +67,13 @@ def test_stretched_axes_and_integer_lattices():
 
 
 @pytest.mark.parametrize(
-    "query", [RobustLocation(0, 100), CoordinateMedian(0, 100), BoxMedian(0, 100)]
+    "query",
+    [
+        RobustLocation(0, 100),
+        CoordinateMedian(0, 100),
+        BoxMedian(0, 100),
+        SpatialMedian(0, 100),
+    ],
 )
 @pytest.mark.parametrize(
     "table",
@@ -225,6 +232,7 @@ CASES = [
     (CoordinateMedian, 6000, 10, {"rho": "0.01"}),
     (BoxMedian, 2000, 2, {"epsilon": "0.5"}),
     (BoxMedian, 5000, 10, {"epsilon": 1}),
+    (SpatialMedian, 1500, 10, {"epsilon": "0.5"}),
 ]
 
 
@@ -245,7 +253,7 @@ def test_the_error_is_the_predicted_one(query, n, d, price):
 @pytest.mark.parametrize(
     ("rows", "d", "price", "best"),
     [
-        (1000, 2, {"epsilon": "0.5"}, BoxMedian),
+        (1000, 2, {"epsilon": "0.5"}, SpatialMedian),
         (10_000, 50, {"epsilon": "0.5", "delta": "1e-6"}, RobustLocation),
         (10_000, 50, {"epsilon": "0.5"}, BoxMedian),
         (2200, 20, {"rho": "0.002"}, CoordinateMedian),
@@ -280,20 +288,21 @@ def least_feasible(query, d, price):
 
 
 @pytest.mark.parametrize("d", [1, 2, 10])
-@pytest.mark.parametrize("query", [BoxMedian, CoordinateMedian, RobustLocation])
+@pytest.mark.parametrize("query", [BoxMedian, CoordinateMedian, SpatialMedian, RobustLocation])
 def test_what_is_called_feasible_is_found(query, d):
     """At the least number of rows, failures are at most 1 in 100: false alarm 1e-6 for that."""
     price = {"epsilon": "0.5"} | ({"delta": "1e-6"} if query is RobustLocation else {})
     rows, failures = least_feasible(query, d, price), 0
+    draws = 1 if query is SpatialMedian else 10
     for seed in range(20):
         X = np.random.default_rng(seed).normal(size=(rows, d))
         if seed % 2:
             X /= np.abs(np.random.default_rng(seed + 99).normal(size=(rows, 1)))  # Cauchy
         curator = hm.open(X, budget=BUDGET)
-        for _ in range(10):
+        for _ in range(draws):
             found = np.array(curator.ask(query(0, RADIUS), **price).value)
             failures += bool(np.abs(found).max() > 20)
-    assert failures <= stats.binom.isf(1e-6, 200, 0.01)
+    assert failures <= stats.binom.isf(1e-6, 20 * draws, 0.01)
 
 
 def test_where_no_estimator_will_do_the_needed_rows_are_said():
@@ -320,8 +329,13 @@ def test_a_supposed_deviation_tells_what_is_feasible():
 
 def test_functions_on_arrays_charge_what_they_are_given(tmp_path):
     X = normal(3000, 2)
-    book = hm.Ledger(tmp_path / "l.ledger", budget=hm.Approximate(3, "1e-5"))
-    for function in (hm.robust_location, hm.coordinatewise_median, hm.box_median):
+    book = hm.Ledger(tmp_path / "l.ledger", budget=hm.Approximate(4, "1e-5"))
+    for function in (
+        hm.robust_location,
+        hm.coordinatewise_median,
+        hm.box_median,
+        hm.spatial_median,
+    ):
         found = function(X, epsilon=1, delta="1e-6", radius=50, ledger=book)
         assert far(found, 2) < 0.3
         assert found.cost == hm.Approximate(1, "1e-6")

@@ -15,6 +15,7 @@ from scipy.stats import chisquare
 
 from halfmask.errors import InvalidQuery
 from halfmask.mechanisms import SpatialMedian
+from halfmask.mechanisms.spatial.boxes import Boxes
 from halfmask.mechanisms.spatial.cell import Cell
 from halfmask.mechanisms.spatial.matrices import (
     certified_ratio,
@@ -25,7 +26,7 @@ from halfmask.mechanisms.spatial.matrices import (
     least,
 )
 from halfmask.mechanisms.spatial.sums import UnitSum
-from halfmask.noise import seeded_words
+from halfmask.noise import secure_words, seeded_words
 
 FALSE_ALARM = 1e-6
 
@@ -123,7 +124,7 @@ KINDS = {
     st.sampled_from(sorted(KINDS)), st.integers(1, 6), st.integers(0, 80), st.integers(0, 2**32),
     st.sampled_from([2, 2**10, 2**30]),
 )  # fmt: skip
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_the_bound_is_below_the_score_everywhere(kind, d, n, seed, scale):
     """At random points of every shell, as they are rounded: the slack is never negative."""
     generator = np.random.default_rng(seed)
@@ -163,26 +164,86 @@ CASES = {
 }
 
 
-def p_value(case, factor=1, draws=300):
+def in_shells(median, points):
+    return median.proposals(points)
+
+
+def in_boxes(median, points):
+    return Boxes.of(median, points, median.steps)
+
+
+def p_value(case, factor=1, draws=300, made=in_shells):
     rows, lower, upper, moved, epsilon, steps = CASES[case]
     points, places = np.array(rows, np.int64), box(lower, upper)
     median = SpatialMedian(lower, upper, moved, Fraction(epsilon) * factor, steps)
-    proposals, index = median.proposals(points), {place: i for i, place in enumerate(places)}
-    seen = np.zeros(len(places))
+    proposals, index = made(median, points), {place: i for i, place in enumerate(places)}
+    seen, words = np.zeros(len(places)), secure_words()
     for _ in range(draws):
-        seen[index[proposals.draw()]] += 1
+        seen[index[proposals.draw(words)]] += 1
     rate = SpatialMedian(lower, upper, moved, epsilon, steps).rate
     return agreement(seen, masses(points, places, steps, rate))
 
 
+@pytest.mark.parametrize("made", [in_shells, in_boxes])
 @pytest.mark.parametrize("case", CASES)
-def test_a_draw_has_the_law_of_its_score(case):
-    assert p_value(case) > FALSE_ALARM
+def test_a_draw_has_the_law_of_its_score(case, made):
+    assert p_value(case, made=made) > FALSE_ALARM
 
 
+@pytest.mark.parametrize("made", [in_shells, in_boxes])
 @pytest.mark.parametrize("factor", [Fraction(2, 3), Fraction(3, 2)])
-def test_a_wrong_epsilon_is_seen(factor):
-    assert p_value("line", factor, 1500) < FALSE_ALARM
+def test_a_wrong_epsilon_is_seen(factor, made):
+    assert p_value("line", factor, 1500, made) < FALSE_ALARM
+
+
+@given(st.sampled_from(sorted(KINDS)), st.integers(1, 4), st.integers(0, 40), st.integers(0, 2**32))
+@settings(max_examples=60, deadline=None)
+def test_the_bound_of_a_box_is_below_the_score_in_it_and_boxes_are_a_partition(kind, d, n, seed):
+    generator = np.random.default_rng(seed)
+    rows = np.clip(np.rint(KINDS[kind](generator, n, d) * 50).astype(np.int64), -999, 1000)
+    median = SpatialMedian([-999] * d, [1000] * d, 1, 1, generator.integers(1, 4, d).tolist())
+    boxes = Boxes.of(median, rows, median.steps)
+    for _ in range(5):
+        boxes = boxes.cut(0.0)
+    widths = (boxes.high - boxes.low + 1).astype(object)
+    assert sum(widths.prod(axis=1).tolist()) == 2000**d
+    for place in generator.integers(-999, 1001, (10, d)):
+        assert ((boxes.low <= place) & (place <= boxes.high)).all(axis=1).sum() == 1
+    for low, high, level in zip(boxes.low, boxes.high, boxes.levels.tolist(), strict=True):
+        places = np.vstack([low, high, generator.integers(low, high + 1, (5, d))])
+        assert level / 2**20 <= float_lengths(rows, places, median.steps).min() + 1e-9 * n
+
+
+HARD = {
+    "two places": lambda g, n, d: np.repeat(g.normal(size=(2, d)), n // 2, axis=0),
+    "a long axis": lambda g, n, d: g.normal(size=(n, d)) * ([1e6] + [1] * (d - 1)),
+    "a lattice": lambda g, n, d: np.rint(g.normal(size=(n, d))),
+    "two values": lambda g, n, d: (g.normal(size=(n, d)) > 0).astype(float),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize("kind", HARD)
+def test_few_coordinates_are_drawn_soon_whatever_the_rows(kind, d):
+    """Parts and proposals are counted, not time; shells alone would take millions on the first."""
+    rows = HARD[kind](np.random.default_rng(1), 600, d)
+    rows = np.rint(rows * (2**36 / np.abs(rows).max())).astype(np.int64)
+    median = SpatialMedian([-(2**40)] * d, [2**40] * d, 1, 1)
+    boxes, words = Boxes.of(median, rows, median.steps), secure_words()
+    assert len(boxes.low) < 3000
+    for _ in range(3000):
+        if boxes.attempt(words) is not None:
+            return
+    pytest.fail("no proposal was accepted")
+
+
+@pytest.mark.parametrize("n", [0, 1, 20])
+def test_few_rows_in_many_coordinates_take_few_proposals(n):
+    """A ball that holds the box is 10^28 times larger than it: far points come from the box."""
+    rows = np.random.default_rng(n).integers(-(2**30), 2**30, (n, 50))
+    median = SpatialMedian([-(2**40)] * 50, [2**40] * 50, 1, 1)
+    proposals, words = median.proposals(rows), secure_words()
+    assert any(proposals.attempt(words) is not None for _ in range(100))
 
 
 def test_a_fine_grid_has_the_law_of_its_score():

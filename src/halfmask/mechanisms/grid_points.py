@@ -123,7 +123,7 @@ class GridChoice(ABC):
         """
         source = secure_words() if words is None else words
         if self.moved == 0:
-            return self._anywhere(source)
+            return self.anywhere(source)
         return self._choose(self.inside(points), source)
 
     def inside(self, points: NDArray[Any]) -> NDArray[np.int64]:
@@ -134,7 +134,7 @@ class GridChoice(ABC):
         moved: NDArray[np.int64] = np.clip(points, low, high).astype(np.int64, copy=False)
         return moved
 
-    def _anywhere(self, words: Words) -> tuple[int, ...]:
+    def anywhere(self, words: Words) -> tuple[int, ...]:
         """Return a uniform point of the box."""
         ends = zip(self.lower, self.upper, strict=True)
         return tuple(a + int(below(b - a + 1, (), words)) for a, b in ends)

@@ -13,8 +13,11 @@ procedure  the protocol
 from halfmask.procedures.location import (
     BoxMedian,
     CoordinateMedian,
+    DepthCheck,
+    DepthMedian,
     Location,
     RobustLocation,
+    SpatialMedian,
 )
 from halfmask.procedures.mean import Mean
 from halfmask.procedures.procedure import Measure, Procedure
@@ -25,6 +28,8 @@ from halfmask.procedures.unknown_keys import Keyed, UnknownKeys
 __all__ = [
     "BoxMedian",
     "CoordinateMedian",
+    "DepthCheck",
+    "DepthMedian",
     "Keyed",
     "Location",
     "Mean",
@@ -32,6 +37,7 @@ __all__ = [
     "Procedure",
     "RobustLocation",
     "SignCovariance",
+    "SpatialMedian",
     "Together",
     "TylerScatter",
     "UnknownKeys",

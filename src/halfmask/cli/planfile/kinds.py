@@ -28,11 +28,14 @@ from halfmask.plan import Bins, Keys
 from halfmask.procedures import (
     BoxMedian,
     CoordinateMedian,
+    DepthCheck,
+    DepthMedian,
     Location,
     Mean,
     Procedure,
     RobustLocation,
     SignCovariance,
+    SpatialMedian,
     TylerScatter,
 )
 from halfmask.queries import (
@@ -98,9 +101,12 @@ QUERIES: Mapping[str, type[Any]] = {
         BoxMedian,
         CoordinateMedian,
         RobustLocation,
+        SpatialMedian,
         Location,
         SignCovariance,
         TylerScatter,
+        DepthMedian,
+        DepthCheck,
     )
 }
 
@@ -120,8 +126,10 @@ _FORMS: Mapping[Any, Form[Any]] = {
     tuple[tuple[float, float], ...] | Literal["all"]: LIST,
     bool: FLAG,
     float | tuple[float, ...]: PLACE,
+    float | tuple[float, ...] | None: PLACE,
     tuple[str, ...] | None: LIST,
     tuple[float, ...] | None: NUMBERS,
+    tuple[tuple[float, ...], ...] | None: LIST,
     tuple[float, float, float] | None: NUMBERS,
     float | None: NUMBER,
     int | None: WHOLE,

@@ -3,12 +3,16 @@
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from math import isqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
+from halfmask.noise import Words, bernoulli_enclosed, exp_minus
+
+LEVEL_BITS = 20  # bounds are rounded down to multiples of 2^-20
+FLOAT_BITS = 64  # asked of a chance, up to which floats are taken
 BLOCK = 4096
 """Rows at a time: their sum is rounded as one, and the sums of blocks are added exactly."""
 
@@ -68,3 +72,14 @@ class UnitSum:
         length = isqrt(sum(x * x for x in total))
         error = 2 * n * (isqrt(d) + 1) + 1
         return Fraction(max(length - error, 0), 1 << bits), Fraction(length + error, 1 << bits)
+
+    def chance(self, level: int, rate: Fraction, bits: int) -> tuple[int, int]:
+        """Both ends of 2^bits exp(-(‖S‖ - level 2^-20) rate), the level at most ‖S‖."""
+        ends = self.near if bits <= FLOAT_BITS else self.within(bits + 64)
+        least, most = (max(end - Fraction(level, 1 << LEVEL_BITS), Fraction(0)) for end in ends)
+        return exp_minus(most * rate, bits)[0], exp_minus(least * rate, bits)[1]
+
+    def accepts(self, level: int, rate: Fraction, words: Words) -> bool:
+        """Whether a coin of that chance shows heads."""
+        chance = partial(self.chance, level, rate)
+        return bool(bernoulli_enclosed(chance, 1, words)[0])

@@ -1,10 +1,10 @@
 """What every centre has in common: where it is sure to lie, and how a chosen cell is read."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import inf, log2
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -12,10 +12,21 @@ from halfmask.errors import InvalidQuery
 from halfmask.noise import Words
 from halfmask.plan import Points
 from halfmask.privacy import ZCDP, Approximate, Cost, Pure
-from halfmask.queries import Expected, Measurement, Part, Record, Setting, range_epsilon
+from halfmask.queries import (
+    Coarse,
+    Estimate,
+    Expected,
+    Measurement,
+    Part,
+    Record,
+    Setting,
+    range_epsilon,
+)
 from halfmask.queries.location import Box, Middle, Region
 
-__all__ = ["Centre", "Chosen", "Placed", "best_for_choices", "inside_of"]
+__all__ = ["Centre", "Placed", "Reading", "best_for_choices", "inside_of", "placed"]
+
+E = TypeVar("E", bound=Estimate)
 
 SPREAD = 20.0
 """Doublings from the points' deviation to the bounds, where no deviation is supposed."""
@@ -122,54 +133,57 @@ class Placed:
         return tuple((grid.lower * step, grid.upper * step) for grid, step in pairs)
 
 
-class _Choice(Protocol):
+class _OfPoints(Protocol):
     @property
     def points(self) -> Points: ...
     @property
     def laws(self) -> tuple[str, ...]: ...
-    def coarse(self) -> Any: ...
     def distribution(self, exact: Any) -> tuple[Part, ...] | None: ...
     def release(self, exact: Any, words: Words | None) -> list[Record]: ...
-    def read(self, records: Sequence[Record]) -> tuple[Middle, ...]: ...
+    def read(self, records: Sequence[Record]) -> tuple[Any, ...]: ...
 
 
 @dataclass(frozen=True)
-class Chosen:
-    """A choice of cells, read as coordinates and charged at the price that was asked."""
+class Reading(Generic[E]):
+    """A measurement of points, read once more, and charged at the price that was asked."""
 
-    choice: _Choice
-    region: Region
+    measured: _OfPoints
     cost: Cost
+    reader: Callable[[Any], E]
 
     is_public: ClassVar[bool] = False
 
     @property
     def request(self) -> Points:
         """What is asked of the rows."""
-        return self.choice.points
+        return self.measured.points
 
     @property
     def laws(self) -> tuple[str, ...]:
-        """The law of the choice, in words."""
-        return self.choice.laws
+        """The laws of the noise or the choice, in words."""
+        return self.measured.laws
 
-    def coarse(self) -> "Chosen":
-        """Return the same choice on a grid of few cells; see `Coarse`."""
-        return replace(self, choice=self.choice.coarse())
+    def coarse(self) -> Self:
+        """Return the same on a grid of few cells, where it is asked of all cells; see `Coarse`."""
+        fine = self.measured
+        return replace(self, measured=fine.coarse()) if isinstance(fine, Coarse) else self
 
     def distribution(self, exact: Any) -> tuple[Part, ...] | None:
-        """Return the law of the choice; see `Distributed`."""
-        return self.choice.distribution(exact)
+        """Return the law of what is measured; see `Distributed`."""
+        return self.measured.distribution(exact)
 
     def release(self, exact: Any, words: Words | None) -> list[Record]:
-        """Choose a cell of each coordinate."""
-        return self.choice.release(exact, words)
+        """Measure."""
+        return self.measured.release(exact, words)
 
-    def read(self, records: Sequence[Record]) -> tuple[Placed, ...]:
-        """Read cells as coordinates."""
-        (middle,) = self.choice.read(records)
-        cells = np.array(middle.cells, dtype=float)
-        return (Placed(self.region.place(cells), self.region),)
+    def read(self, records: Sequence[Record]) -> tuple[E, ...]:
+        """Read what was measured: post-processing."""
+        return tuple(self.reader(one) for one in self.measured.read(records))
+
+
+def placed(region: Region) -> Callable[[Middle], Placed]:
+    """Return what reads cells as coordinates."""
+    return lambda middle: Placed(region.place(np.array(middle.cells, dtype=float)), region)
 
 
 def inside_of(price: Cost, asked: tuple[str, str]) -> ZCDP:

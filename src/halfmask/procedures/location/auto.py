@@ -1,6 +1,5 @@
 """The best centre for a price: predicted from public facts, refused up front where none is."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -8,21 +7,25 @@ from halfmask.errors import InvalidQuery
 from halfmask.privacy import Cost
 from halfmask.procedures.location.asked import Centre
 from halfmask.procedures.location.coordinates import BoxMedian, CoordinateMedian
+from halfmask.procedures.location.feasible import enough
 from halfmask.procedures.location.robust import RobustLocation
+from halfmask.procedures.location.spatial import SpatialMedian
 from halfmask.queries import Expected, Measurement, Setting
 
 __all__ = ["Location"]
 
-MOST_ROWS = 10**12
+SURE = 4
+"""Columns up to which a spatial median is drawn in little time, whatever the rows."""
 
 
 @dataclass(frozen=True)
 class Location(Centre):
     """The centre of points by whichever estimator is predicted to err least.
 
-    Chosen among `BoxMedian`, `CoordinateMedian` and, where there is a delta, `RobustLocation`, by
-    their errors for so many normal points: public facts alone, so the choice costs nothing. All
-    three estimate the centre of symmetric data.
+    Chosen among `BoxMedian`, `CoordinateMedian`, up to four columns `SpatialMedian` (with more,
+    some rows make its draw too long) and, where there is a delta, `RobustLocation`, by their errors
+    for so many normal points: public facts alone, so the choice costs nothing. All of them estimate
+    the centre of symmetric data.
 
     center, radius, columns: see `RobustLocation`.
     rows: how many points there are, known or supposed in public.
@@ -52,10 +55,10 @@ class Location(Centre):
         assert self.rows is not None  # noqa: S101
         found = self._best(setting, price, self.rows)
         if found is None:
-            enough = self._enough(lambda rows: self._best(setting, price, rows) is not None)
+            would = enough(lambda rows: self._best(setting, price, rows) is not None)
             raise InvalidQuery(
                 f"rows: {self.rows} points are too few for {price} within these bounds, whatever "
-                f"the estimator; {enough}, or ask with a larger price, a smaller radius or fewer "
+                f"the estimator; {would}, or ask with a larger price, a smaller radius or fewer "
                 "columns. Nothing was charged."
             )
         return found
@@ -68,6 +71,8 @@ class Location(Centre):
             "deviation": self.deviation,
         }
         kinds: list[Centre] = [BoxMedian(**place), CoordinateMedian(**place)]
+        if self.box.region(setting).size <= SURE:
+            kinds.append(SpatialMedian(**place, rows=rows))
         robust = RobustLocation(**place, rows=rows)
         errors = {}
         for kind in [*kinds, robust]:
@@ -81,19 +86,6 @@ class Location(Centre):
         if self.outliers and robust in errors:
             return robust
         return min(errors, key=lambda kind: errors[kind]) if errors else None
-
-    @staticmethod
-    def _enough(feasible: Callable[[int], bool]) -> str:
-        rows = 2
-        while rows < MOST_ROWS and not feasible(rows):
-            rows *= 2
-        if rows >= MOST_ROWS:
-            return "no number of rows would do"
-        low = rows // 2
-        while rows - low > max(low // 50, 1):
-            middle = (low + rows) // 2
-            low, rows = (low, middle) if feasible(middle) else (middle, rows)
-        return f"about {rows} would do"
 
     def prepare(self, setting: Setting, price: Cost) -> Measurement[Any]:
         """Fix the estimator, the points and the noise."""

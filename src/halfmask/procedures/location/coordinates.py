@@ -5,10 +5,16 @@ from math import pi, sqrt
 from typing import ClassVar
 
 from halfmask.privacy import Cost
-from halfmask.procedures.location.asked import Centre, Chosen, best_for_choices
+from halfmask.procedures.location.asked import (
+    Centre,
+    Placed,
+    Reading,
+    best_for_choices,
+    placed,
+)
 from halfmask.procedures.location.feasible import finds, finds_box
 from halfmask.queries import Expected, Setting, range_epsilon
-from halfmask.queries.location import GridPoint, Medians
+from halfmask.queries.location import BoxPoint, Medians
 
 __all__ = ["BoxMedian", "CoordinateMedian"]
 
@@ -29,12 +35,12 @@ class CoordinateMedian(Centre):
 
     what: ClassVar[str] = "median of each of"
 
-    def prepare(self, setting: Setting, price: Cost) -> Chosen:
+    def prepare(self, setting: Setting, price: Cost) -> Reading[Placed]:
         """Fix the points and the choices."""
         region = self.box.region(setting)
         inside = best_for_choices(price, region.size)
         choice = Medians(region.request(setting), region.moved(setting), inside)
-        return Chosen(choice, region, price)
+        return Reading(choice, price, placed(region))
 
     def expected(self, setting: Setting, price: Cost, rows: int) -> Expected:
         """Predict the error of a coordinate for normal data of deviation 1."""
@@ -65,13 +71,13 @@ class BoxMedian(Centre):
 
     what: ClassVar[str] = "box median of"
 
-    def prepare(self, setting: Setting, price: Cost) -> Chosen:
+    def prepare(self, setting: Setting, price: Cost) -> Reading[Placed]:
         """Fix the points and the choice."""
         region = self.box.region(setting)
-        choice = GridPoint(
+        choice = BoxPoint(
             region.request(setting), region.moved(setting), best_for_choices(price, 1)
         )
-        return Chosen(choice, region, price)
+        return Reading(choice, price, placed(region))
 
     def expected(self, setting: Setting, price: Cost, rows: int) -> Expected:
         """Predict the error of a coordinate for normal data of deviation 1.

@@ -8,9 +8,12 @@ sqrt(2 pi) s/(rate n). With 2^octaves deviations between the bounds the odds of 
 the power of d, over d! (the levels of nested boxes), times the exponential.
 """
 
+from collections.abc import Callable
 from math import lgamma, log, pi, sqrt
 
-__all__ = ["finds", "finds_box", "pull_among", "pull_needed"]
+__all__ = ["enough", "finds", "finds_box", "finds_spatial", "pull_among", "pull_needed"]
+
+MOST_ROWS = 10**12
 
 MARGIN = 7.0
 """Odds of a far cell are below exp(-7), a thousandth; tails heavier than normal take some of it."""
@@ -28,6 +31,31 @@ def finds(pull: float, octaves: float, choices: int) -> bool:
 def finds_box(pull: float, octaves: float, d: int) -> bool:
     """Tell whether one choice finds all coordinates at once."""
     return pull >= d * _far(pull, octaves) - lgamma(d + 1) + MARGIN
+
+
+def finds_spatial(pull: float, octaves: float, d: int, slope: float) -> bool:
+    """Tell whether one choice by sums of directions finds the centre.
+
+    slope: by how much the mean direction rises a deviation from the centre. About it the score is
+    pull * slope * distance, so the cells there weigh as many as a volume of
+    2 pi^(d/2) (d-1)!/Gamma(d/2) / (pull * slope)^d deviations holds.
+    """
+    ball = log(2) + d / 2 * log(pi) + lgamma(d) - lgamma(d / 2)
+    return pull >= d * (octaves * log(2) + log(max(pull, 1.0) * slope)) - ball + MARGIN
+
+
+def enough(feasible: Callable[[int], bool]) -> str:
+    """Say about how many rows would do."""
+    rows = 2
+    while rows < MOST_ROWS and not feasible(rows):
+        rows *= 2
+    if rows >= MOST_ROWS:
+        return "no number of rows would do"
+    low = rows // 2
+    while rows - low > max(low // 50, 1):
+        middle = (low + rows) // 2
+        low, rows = (low, middle) if feasible(middle) else (middle, rows)
+    return f"about {rows} would do"
 
 
 def pull_needed(octaves: float, choices: int) -> float:

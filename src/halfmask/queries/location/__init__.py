@@ -4,14 +4,24 @@ region     public columns, bounds and grid: `Box`, `Region`
 standard   points in units of public scales, to the last bit the same wherever a row stands
 measured   what measurements of points share; how many there are: `Total`
 medians    a median of each coordinate
-gridpoint  a point deep in all coordinates at once: `GridPoint`
+gridpoint  one point, chosen in all coordinates at once: `BoxPoint`, `SpatialPoint`
 ladders    median distances, chosen from a ladder: `Scales`, `Radii`
 signs      sums of bounded directions: `Signs`
 whitened   points turned by a public matrix: `Whitened`
 outers     sums of outer products of directions: `Outers`, read as a `SignMatrix`
+depths     the depth of public places, and a choice by it: `DepthChoice`
+checked    the depth of one place as a share of the rows: `DepthShare`
 """
 
-from halfmask.queries.location.gridpoint import GridPoint
+from halfmask.queries.location.checked import DepthShare
+from halfmask.queries.location.depths import (
+    Depth,
+    DepthChoice,
+    Halfspaces,
+    SpatialSums,
+    public_directions,
+)
+from halfmask.queries.location.gridpoint import BoxPoint, SpatialPoint
 from halfmask.queries.location.ladders import Lengths, Radii, Scales
 from halfmask.queries.location.measured import OfPoints, Total
 from halfmask.queries.location.medians import Medians, Middle
@@ -25,8 +35,12 @@ from halfmask.queries.location.whitened import Whitened
 __all__ = [
     "FAR",
     "Box",
+    "BoxPoint",
+    "Depth",
+    "DepthChoice",
+    "DepthShare",
     "Frame",
-    "GridPoint",
+    "Halfspaces",
     "Lengths",
     "Medians",
     "Middle",
@@ -38,8 +52,11 @@ __all__ = [
     "Scales",
     "SignMatrix",
     "Signs",
+    "SpatialPoint",
+    "SpatialSums",
     "Total",
     "Whitened",
     "entries",
+    "public_directions",
     "with_trace",
 ]

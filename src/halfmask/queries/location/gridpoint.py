@@ -1,11 +1,12 @@
 """One point of the grid, chosen by a mechanism that meets all points at once."""
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
-from halfmask.mechanisms import BoxMedian
+from halfmask.mechanisms import BoxMedian, SpatialMedian
 from halfmask.noise import Words
 from halfmask.queries.distribution import Drawn
 from halfmask.queries.location.measured import OfPoints
@@ -13,7 +14,7 @@ from halfmask.queries.location.medians import Middle
 from halfmask.queries.measurement import Record
 from halfmask.queries.pricing import range_epsilon
 
-__all__ = ["GridPoint"]
+__all__ = ["BoxPoint", "GridPoint", "SpatialPoint"]
 
 _FEW_POINTS, _LISTED = 512, 60_000
 """Points of a coarse grid, if it may have as few; and points whose probabilities are listed."""
@@ -21,18 +22,22 @@ _FEW_POINTS, _LISTED = 512, 60_000
 
 @dataclass(frozen=True)
 class GridPoint(OfPoints):
-    """A cell of the grid near the median of every coordinate.
+    """A cell of the grid, chosen over the whole grid between the bounds.
 
-    Privacy: that of `mechanisms.BoxMedian`: epsilon-DP in any dimension, epsilon^2/8-zCDP.
+    Privacy: epsilon-DP in any dimension, by the exponential mechanism; epsilon^2/8-zCDP.
+    [McSherry & Talwar 2007, Thm 6; Cesar & Rogers 2021, Lemma 3.4]
     """
 
     @property
-    def mechanism(self) -> BoxMedian:
-        """The choice over the whole grid between the bounds."""
+    @abstractmethod
+    def mechanism(self) -> BoxMedian | SpatialMedian:
+        """The choice."""
+
+    @property
+    def _box(self) -> tuple[list[int], list[int]]:
         grids = self.points.values
         lower = [grid.lower - grid.origin for grid in grids]
-        upper = [grid.upper - grid.origin for grid in grids]
-        return BoxMedian(lower, upper, self.moved, range_epsilon(self.price))
+        return lower, [grid.upper - grid.origin for grid in grids]
 
     def coarse(self) -> "GridPoint":
         """Return the same choice on a grid of few points; see `Coarse`."""
@@ -52,3 +57,33 @@ class GridPoint(OfPoints):
     def read(self, records: Sequence[Record]) -> tuple[Middle, ...]:
         """Read the cells."""
         return tuple(Middle(tuple(int(cell or 0) for cell in record)) for record in records)
+
+
+@dataclass(frozen=True)
+class BoxPoint(GridPoint):
+    """A cell near the median of every coordinate.
+
+    Privacy: that of `mechanisms.BoxMedian`: a row moves the least rank by at most 1.
+    """
+
+    @property
+    def mechanism(self) -> BoxMedian:
+        """The choice."""
+        return BoxMedian(*self._box, self.moved, range_epsilon(self.price))
+
+
+@dataclass(frozen=True)
+class SpatialPoint(GridPoint):
+    """A cell near the spatial median.
+
+    lengths: how long a cell of each coordinate is, as integers in one unit.
+
+    Privacy: that of `mechanisms.SpatialMedian`: a row moves the sum of directions by at most 1.
+    """
+
+    lengths: tuple[int, ...]
+
+    @property
+    def mechanism(self) -> SpatialMedian:
+        """The choice."""
+        return SpatialMedian(*self._box, self.moved, range_epsilon(self.price), self.lengths)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil, floor, gcd, log2
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,16 @@ from halfmask.errors import InvalidQuery, shown
 from halfmask.plan import OnGrid, Points
 from halfmask.privacy import Relation
 from halfmask.queries.grid import Range, lay_grid, to_float
+from halfmask.queries.location.standard import Frame
 from halfmask.queries.setting import Setting
 
 __all__ = ["Box", "Region"]
 
 CELLS = Fraction(2**44)
 """Between the bounds of a column: a millionth of a millionth of their distance is one cell."""
+
+LONGEST = 2**40
+"""Of a cell, where it is a million times longer than others: what exact arithmetic takes."""
 
 
 @dataclass(frozen=True)
@@ -161,6 +166,33 @@ class Region:
     def widths(self) -> NDArray[np.float64]:
         """How many cells lie between the bounds of each coordinate."""
         return np.array([float(grid.upper - grid.lower) for grid in self.grids])
+
+    @property
+    def frame(self) -> Frame:
+        """Points from the middle of their bounds, in about half the widths of these.
+
+        Where all are as wide, a unit is a power of two of cells: rows that are level stay so.
+        """
+        middles = ((grid.lower + grid.upper) / 2 - grid.origin for grid in self.grids)
+        unit = 2.0 ** ceil(log2(float(np.max(self.widths / 2 * self.lengths))))
+        return Frame(tuple(middles), tuple(unit / length for length in self.lengths))
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """How long a cell of each coordinate is, between bounds that count as equally far apart.
+
+        Integers in one unit: equal bounds have equal ones, whatever rounding did to their cells.
+        """
+        cells = [grid.upper - grid.lower for grid in self.grids]
+        lengths = [min(round(Fraction(max(cells) << 20, one)), LONGEST) for one in cells]
+        shared = gcd(*lengths)
+        return tuple(length // shared for length in lengths)
+
+    def cells(self, point: Sequence[float]) -> tuple[int, ...]:
+        """Turn coordinates into the cells that a row there has, held inside the bounds."""
+        pairs = zip(self.grids, point, strict=True)
+        steps = [(grid, floor(Fraction(x) / Fraction(2) ** grid.log2_step)) for grid, x in pairs]
+        return tuple(min(max(v, g.lower), g.upper) - g.origin for g, v in steps)
 
     def place(self, cells: NDArray[np.float64]) -> tuple[float, ...]:
         """Turn cells (their middles where whole) into coordinates, held inside the bounds."""

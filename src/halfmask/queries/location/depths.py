@@ -1,0 +1,206 @@
+"""How deep public places lie among the rows: exact integers, and how far a row moves them.
+
+All is computed in a public frame, in which each coordinate is counted from the middle of its bounds
+in about half their width. A row's part is the same wherever it stands, see `standard`.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import isqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfmask.mechanisms import Selection
+from halfmask.noise import Words, discrete_gaussian, seeded_words
+from halfmask.queries.choosing import selection_for
+from halfmask.queries.distribution import Drawn
+from halfmask.queries.location.measured import OfPoints
+from halfmask.queries.location.medians import Middle
+from halfmask.queries.location.signs import FINE, Signs
+from halfmask.queries.location.standard import Frame
+from halfmask.queries.measurement import Record
+
+__all__ = ["Depth", "DepthChoice", "Halfspaces", "SpatialSums", "public_directions"]
+
+Int64s = NDArray[np.int64]
+Directions = tuple[tuple[float, ...], ...]
+
+PUBLIC_SEED = 2014
+MORE = 64
+
+
+def public_directions(d: int) -> Directions:
+    """Return the d axes and, from two coordinates on, 64 directions that everyone knows.
+
+    They come from a seed that stands here: whoever asks cannot have picked them by the rows.
+
+    >>> len(public_directions(1)), len(public_directions(3))
+    (1, 67)
+    """
+    axes = np.eye(d)
+    more = discrete_gaussian(2**20, (MORE, d), seeded_words(PUBLIC_SEED)) / 2.0**20
+    return tuple(map(tuple, (axes if d == 1 else np.vstack([axes, more])).tolist()))
+
+
+class Depth(ABC):
+    """A depth as an integer for each place, in parts of a row."""
+
+    @property
+    @abstractmethod
+    def parts(self) -> int:
+        """What a row is worth."""
+
+    @abstractmethod
+    def moves(self, rows: int, replaced: bool) -> int:
+        """How far so many rows, added or removed, or replaced, move any score."""
+
+    @abstractmethod
+    def one_way(self, replaced: bool) -> bool:
+        """Whether they move all scores the same way."""
+
+    @abstractmethod
+    def scores(self, points: Int64s, places: Int64s) -> list[int]:
+        """Return the depth of each place, (m, d) cells, among the points, (n, d) cells."""
+
+
+@dataclass(frozen=True)
+class Halfspaces(Depth):
+    """Rows on the emptier side of a place, along public directions: the least, or their sum.
+
+    Both sides hold the rows that are level with the place.
+    Privacy: on each side a row added is one row more or none, whatever floats do, since whether it
+    counts depends on it and on public numbers alone. So each side, the least of them along a
+    direction or along all, and the least of all, rises by 0 or 1; a sum over k directions by 0 to
+    k; a row replaced moves them by as much, either way. [depth.sensitivity]
+    """
+
+    frame: Frame
+    directions: Directions
+    summed: bool = False
+
+    @property
+    def parts(self) -> int:
+        """One, or one for each direction."""
+        return len(self.directions) if self.summed else 1
+
+    def moves(self, rows: int, replaced: bool) -> int:
+        """Each row by its parts."""
+        return rows * self.parts
+
+    def one_way(self, replaced: bool) -> bool:
+        """All counts rise with a row that is added."""
+        return not replaced
+
+    def scores(self, points: Int64s, places: Int64s) -> list[int]:
+        """Count the rows on each side."""
+        at = np.concatenate(list(self._projected(places)), axis=1)
+        order = np.argsort(at, axis=1, kind="stable")
+        at = np.take_along_axis(at, order, axis=1)
+        k, m = at.shape
+        first, last = np.zeros((k, m + 1), np.int64), np.zeros((k, m + 1), np.int64)
+        for block in self._projected(points):
+            for j in range(k):
+                first[j] += np.bincount(np.searchsorted(at[j], block[j]), minlength=m + 1)
+                beyond = np.searchsorted(at[j], block[j], side="right")
+                last[j] += np.bincount(beyond, minlength=m + 1)
+        at_most = np.cumsum(first, axis=1)[:, :m]  # rows whose first place at or above is no later
+        at_least = np.cumsum(last[:, ::-1], axis=1)[:, ::-1][:, 1:]
+        sides = np.empty((k, m), np.int64)
+        np.put_along_axis(sides, order, np.minimum(at_most, at_least), axis=1)
+        found: list[int] = (sides.sum(axis=0) if self.summed else sides.min(axis=0)).tolist()
+        return found
+
+    def _projected(self, points: Int64s) -> Iterator[NDArray[np.float64]]:
+        rays = np.array(self.directions)
+        for block in self.frame.blocks(points):
+            total = np.zeros((len(rays), block.shape[1]))
+            for ray, coordinate in zip(rays.T, block, strict=True):
+                total += ray[:, None] * coordinate
+            yield total
+
+
+@dataclass(frozen=True)
+class SpatialSums(Depth):
+    """Minus the length of the sum of directions from a place to the rows, in 2^-20, rounded up.
+
+    Privacy: `signs` rounds each direction to integers of a length of at most its radius R, a whole
+    number. So a row added moves the length of their exact sum by at most R and a row replaced by
+    2 R (triangle inequality), and so its whole part too. [depth.sensitivity]
+    """
+
+    signs: Signs
+
+    @property
+    def parts(self) -> int:
+        """The length of a direction."""
+        return FINE
+
+    def moves(self, rows: int, replaced: bool) -> int:
+        """Each row by the greatest length of a rounded direction."""
+        return rows * (2 if replaced else 1) * self.signs.radius
+
+    def one_way(self, replaced: bool) -> bool:
+        """Directions may pull either way."""
+        return False
+
+    def scores(self, points: Int64s, places: Int64s) -> list[int]:
+        """Sum the directions, place by place."""
+        scores = []
+        for place in places.astype(float).tolist():
+            frame = Frame(tuple(place), self.signs.frame.scales)
+            *total, _ = replace(self.signs, frame=frame).sums(points)
+            scores.append(-isqrt(sum(part * part for part in total)))
+        return scores
+
+
+@dataclass(frozen=True)
+class DepthChoice(OfPoints):
+    """The choice of one public place by its depth.
+
+    places: cells of the grid. replaced: whether neighbours replace a unit's rows.
+
+    Privacy: permute-and-flip, in rho the exponential mechanism, on exact integers of the depth's
+    sensitivity. [McKenna & Sheldon 2020, Thm 1; McSherry & Talwar 2007, Thm 6]
+    """
+
+    depth: Depth
+    places: tuple[tuple[int, ...], ...]
+    replaced: bool
+
+    @property
+    def mechanism(self) -> Selection:
+        """The choice."""
+        rows = self.moved // 2 if self.replaced else self.moved
+        moves, one_way = self.depth.moves(rows, self.replaced), self.depth.one_way(self.replaced)
+        return selection_for(moves, one_way, self.price)
+
+    @property
+    def behind(self) -> float:
+        """One scale of the choice, in rows."""
+        return float(self.mechanism.scale / self.depth.parts)
+
+    @property
+    def laws(self) -> tuple[str, ...]:
+        """The law of the choice in words."""
+        return (self.mechanism.law_in(Fraction(1, self.depth.parts)),)
+
+    def scores(self, points: Int64s) -> list[int]:
+        """Return the exact integer score of each place."""
+        return self.depth.scores(points, np.array(self.places, np.int64))
+
+    def distribution(self, exact: Any) -> tuple[Drawn, ...]:
+        """Return the law of the choice; see `Distributed`."""
+        law = self.mechanism.log_mass(self.scores(exact)).tolist()
+        return (Drawn(0, {(i,): mass for i, mass in enumerate(law)}),)
+
+    def release(self, exact: Any, words: Words | None) -> list[Record]:
+        """Choose a place."""
+        return [(self.mechanism.release(self.scores(exact), words),)]
+
+    def read(self, records: Sequence[Record]) -> tuple[Middle, ...]:
+        """Read which place was chosen."""
+        return tuple(Middle((int(record[0] or 0),)) for record in records)
