@@ -49,6 +49,7 @@ from halfmask.queries import (
     Variance,
 )
 from halfmask.release import GroupedRelease, Preview, Release
+from halfmask.series import Series
 from halfmask.version import __version__
 
 __all__ = [
@@ -91,6 +92,7 @@ __all__ = [
     "ReleaseFailed",
     "RobustLocation",
     "Schema",
+    "Series",
     "SourceError",
     "StandardDeviation",
     "SuggestBounds",
