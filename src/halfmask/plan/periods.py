@@ -79,7 +79,7 @@ class Periods:
         """Return how many periods there are up to this one: a label, or a moment that is in it."""
         if period in self.labels:
             return self.labels.index(str(period)) + 1
-        known = f"the periods are {self.labels[0]} to {self.labels[-1]}"
+        known = f"the first is {self.labels[0]}, the last {self.labels[-1]}"
         try:
             moment: Any = scalar(period, "period")
             moment = instant(moment, "period") if self.timed else moment
