@@ -4,21 +4,21 @@ import math
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
 import halfmask as hm
 from halfmask.noise import seeded_words
 from halfmask.plan import Periods
 from halfmask.privacy import ZCDP, PrivacyUnit, Pure
 from halfmask.queries import Running, Setting
-from halfmask.queries.series.strategy import _candidates, _error, causal
+from halfmask.queries.series.strategy import _block_error, _candidates, _weights, causal
 from halfmask.queries.workload.gaussian import optimum
 from halfmask.queries.workload.load import RangeLoad
 from halfmask.sources import open_source
 
 CASES = [
-    (text, periods)
-    for text in ("each", "blocks 2", "blocks 3", "blocks 2 4 8", "blocks 3 9", "roots")
-    for periods in (1, 2, 5, 8, 12, 27)
+    *((text, periods) for text in ("each", "roots") for periods in (1, 2, 5, 12, 27)),
+    *(("blocks 2", 1), ("blocks 8", 5), ("blocks 3", 27), ("blocks 8", 44), ("blocks 7", 60)),
 ]
 ALL = pytest.mark.parametrize(("text", "periods"), CASES)
 
@@ -36,6 +36,10 @@ def test_sums_are_known_when_they_close_and_weigh_later_periods_no_less(text, pe
         max(sum(abs(int(x)) for x in column) for column in known.matrix.T),
         max(sum(int(x) ** 2 for x in column) for column in known.matrix.T),
     )
+
+
+def test_some_cases_have_blocks():
+    assert [len(causal(text, number).closes) - number for text, number in CASES[-3:]] == [2, 3, 6]
 
 
 @ALL
@@ -61,13 +65,29 @@ def test_a_total_once_released_is_never_moved_by_later_closings(text, periods):
         assert not last[:t, gains.shape[1] :].any()
 
 
-@pytest.mark.parametrize("sizes", [(), (2,), (3,), (3, 9), (2, 4, 8)])
-@pytest.mark.parametrize("periods", [1, 5, 12, 27, 40])
-def test_the_error_of_blocks_is_that_of_their_gains(sizes, periods):
-    text = f"blocks {' '.join(map(str, sizes))}" if sizes else "each"
-    gains = causal(text, periods).gains(periods)
-    if all(size <= periods for size in sizes):
-        assert math.isclose(_error(periods, sizes), (gains**2).sum(), rel_tol=1e-9)
+@pytest.mark.parametrize("width", [2, 3, 8])
+@pytest.mark.parametrize("periods", [8, 12, 27, 60])
+def test_the_error_of_blocks_is_that_of_their_gains(width, periods):
+    known = causal(f"blocks {width}", periods)
+    scale, _ = known.norms
+    assert (known.matrix.sum(axis=0) == scale).all()
+    error = (known.gains(periods) ** 2).sum() * scale**2
+    assert math.isclose(_block_error(periods, width), error, rel_tol=1e-3)
+
+
+@pytest.mark.parametrize(("size", "later"), [(2, 40), (3, 9), (6, 30), (9, 200)])
+def test_the_weights_of_a_block_are_the_best(size, later):
+    """A twin: all weights and the sum's coefficient, free, by a general search from many starts."""
+
+    def error(free):
+        w, c = 1 / (1 + np.exp(-free[:-1])), free[-1]
+        inside = ((size - 1 - np.arange(size)) / w**2).sum()
+        return inside + later * (c**2 + (((1 - c * (1 - w)) / w) ** 2).sum())
+
+    found = [minimize(error, np.append(np.full(size, start), 1.5)).fun for start in (-1, 0, 1, 2)]
+    least, weights = _weights(size, later)
+    assert math.isclose(least, min(*found, size * (size - 1) / 2 + later * size), rel_tol=1e-3)
+    assert list(weights) == sorted(weights, reverse=True)
 
 
 @pytest.mark.parametrize("periods", [2, 3, 12, 24, 100])

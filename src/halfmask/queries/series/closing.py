@@ -123,7 +123,8 @@ class Closings:
     def fixed(self) -> str:
         """All that must stay the same from one closing to the next, exactly."""
         grid = self.tally.value and (self.tally.value.lower, self.tally.value.upper)
-        return f"{self.strategy.text}; {self.mechanism!r}; {grid} in steps of {self.step}"
+        noise = f"{self.mechanism!r}; {grid} in steps of {self.step}"
+        return f"{self.strategy.text} {self.strategy.digest}; {noise}"
 
     def closing(self, first: int, last: int) -> "Closing":
         """Return the measurement of periods first to last, counted from 1."""
