@@ -23,7 +23,7 @@ from halfmask.errors import (
     ReleaseFailed,
     SourceError,
 )
-from halfmask.plan import OTHER, Filters, Keys, Schema, col, where
+from halfmask.plan import OTHER, Filters, Keys, Periods, Schema, col, where
 from halfmask.privacy import GDP, ZCDP, Approximate, Ledger, Pure
 from halfmask.procedures import BoxMedian, CoordinateMedian, Location, Mean, RobustLocation
 from halfmask.queries import (
@@ -82,6 +82,7 @@ __all__ = [
     "Mean",
     "Median",
     "MostCommon",
+    "Periods",
     "Prefixes",
     "Preview",
     "PrivacyWarning",

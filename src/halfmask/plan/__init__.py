@@ -21,7 +21,7 @@ from halfmask.plan.predicates import (
     Or,
     Predicate,
 )
-from halfmask.plan.reading import Reading, Scalar, instant, reading, scalar
+from halfmask.plan.reading import Reading, Scalar, instant, microseconds, reading, scalar
 from halfmask.plan.requests import FoundKeys, GridCounts, Points, Request, Tallies
 from halfmask.plan.schema import Column, Kind, Schema
 from halfmask.plan.tally import OTHER, Bins, Features, Groups, Keys, OnGrid, Other, Tally, UnitBound
@@ -59,6 +59,7 @@ __all__ = [
     "UnitBound",
     "col",
     "instant",
+    "microseconds",
     "reading",
     "scalar",
     "where",
