@@ -66,10 +66,20 @@ def opendp_error(cells, number, truth, trials):
     return rmse(np.array(json.loads(done.stdout)) - truth)
 
 
-def dyadic_error(number, setting, price):
-    """A noisy sum for each dyadic block; a total adds as many as its number has ones."""
+def tree_error(number, setting, price, below):
+    """A noisy sum for each dyadic block; a total adds those of the ones in its number.
+
+    below: weigh what is inside of each block too, by the variances, from the leaves up.
+    """
+    spreads, left, total = [1.0], np.arange(1, number + 1), 0.0
+    for _ in range(1, number.bit_length()):
+        parts = 2 * spreads[-1]
+        spreads.append(parts / (1 + parts) if below else 1.0)
+    for level, spread in reversed(list(enumerate(spreads))):
+        total += (left >> level).sum() * spread
+        left = left % 2**level
     each = hm.Count().expected(setting, price.share(f"1/{number.bit_length()}"), 1).rmse
-    return each * math.sqrt(sum(t.bit_count() for t in range(1, number + 1)) / number)
+    return each * math.sqrt(total / number)
 
 
 def ours(closings, source, truth, trials):
@@ -100,10 +110,9 @@ def table(number, price, trials, peers):
     errors = {"halfmask, series": ours(chosen, source, truth, trials)}
     once = hm.Count().expected(setting, price.share(f"1/{number}"), 1)
     errors["a release each"] = once.rmse
-    errors["binary tree"] = dyadic_error(number, setting, price)
-    sizes = " ".join(str(2**i) for i in range(1, number.bit_length()))
-    for name, text in (("binary tree, read from below", f"blocks {sizes}"), ("each alone", "each")):
-        errors[name] = ours(question.lay(setting, price, text), source, truth, trials)
+    errors["binary tree"] = tree_error(number, setting, price, below=False)
+    errors["binary tree, read from below"] = tree_error(number, setting, price, below=True)
+    errors["each alone"] = ours(question.lay(setting, price, "each"), source, truth, trials)
     if peers and isinstance(price, Pure):
         errors["opendp, consistent tree"] = opendp_error(
             places.tolist(), number, truth, min(trials, 300)

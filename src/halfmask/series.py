@@ -42,9 +42,9 @@ _ANYWHERE = timedelta(hours=14)
 class Series:
     """Running totals, released again and again at one price for all periods; see `Serial.series`.
 
-    Privacy: that of `Closings`: the price, once, for every unit of whose rows none is taken away,
-    whatever is asked and whenever. The noisy sums of a period are drawn once: what is drawn again,
-    after a crash or by another process, is shown to nobody.
+    Privacy: that of `Closings`: the price, once, for every unit whose rows are only added, whatever
+    is asked and whenever. The noisy sums of a period are drawn once: what is drawn again, after a
+    crash or by another process, is shown to nobody.
     """
 
     name: str

@@ -29,7 +29,7 @@ class Running:
     single: whether the periods' own numbers are read off, and not the totals.
 
     >>> Running(Count(), "at", Periods("2026-01-01", "month", 12)).title
-    'running number of rows, by at (one price for all 12 periods, if no row is ever taken away)'
+    'running number of rows, by at (one price for all 12 periods, if rows are only added)'
     """
 
     of: Count | CountDistinct | Sum
@@ -48,7 +48,7 @@ class Running:
     def title(self) -> str:
         """What is asked, as a reader would say it."""
         what = self.of.title if self.single else f"running {self.of.title}"
-        rule = f"one price for all {self.periods.number} periods, if no row is ever taken away"
+        rule = f"one price for all {self.periods.number} periods, if rows are only added"
         return f"{what}, by {self.time} ({rule})"
 
     def check(self, setting: Setting) -> None:
@@ -84,15 +84,16 @@ class Closings:
 
     Privacy: the noisy sums y_t = A_t x(t) + noise of all closings t together cost one price, where
     the table at each closing may be any, chosen after seeing earlier answers, and two histories of
-    tables differ in one unit of whose rows none is taken away (for a row as unit: in one row that
-    stays in its period, whenever it is there). Here x(t) are the periods' numbers in the table at
-    t, A_t is row t of the strategy, and a unit is held to `far` over all periods together.
-    [continual counting: Dwork, Naor, Pitassi & Rothblum 2010; Chan, Shi & Song 2011; any matrix:
-    Denisov, McMahan, Rush, Smith & Thakurta 2022, Thm 2.1]
+    tables differ in one unit whose rows are only added (where a row is the unit: in one row that
+    stays in its period, whenever it is there, whatever it holds then). Here x(t) are the periods'
+    numbers in the table at t, A_t is row t of the strategy, and a unit is held to `far` over all
+    periods together. [continual counting: Dwork, Naor, Pitassi & Rothblum 2010; Chan, Shi & Song
+    2011; any matrix: Denisov, McMahan, Rush, Smith & Thakurta 2022, Thm 2.1]
     Proof. Row as unit: its period p is fixed, its value is within far whenever it is there: y_t
-    moves by at most far * A_tp, so y by at most far times a column of A. Unit of many rows: let
-    z_s(t) be its total up to period s in the table at t, held to far. It rises in s, and in t as no
-    row is taken away, so c_s = z_s(s) rises up to far. The unit adds to y_t
+    moves by at most far * A_tp, so y by at most far times a column of A. Unit of many rows, of
+    values of one sign, say 0 or above: let z_s(t) be its total up to period s in the table at t,
+    held to far. It rises in s, and in t as rows are only added, so c_s = z_s(s) rises, up to far.
+    The unit adds to y_t
     A_tt z_t(t) - sum_(s<t) (A_t,s+1 - A_ts) z_s(t), where the brackets are not negative since the
     entries of A_t rise; by z_s(t) >= c_s that is at most sum_s A_ts (c_s - c_(s-1)), and it is at
     least 0. So y moves by at most A d, d >= 0 of sum at most far: in either norm at most far times
@@ -100,9 +101,9 @@ class Closings:
     that in L1; of two without entries below 0 the squares add up, others are at most twice as long.
     Laplace noise: log-likelihoods differ by L1 over scale on every path of answers. Gaussian noise
     composes fully adaptively [Feldman & Zrnic 2021; Smith & Thakurta 2022].
-    Of a unit that loses D of its (at most k) rows from closed periods, or has them moved to later
-    ones, y moves 1 + D/k times as far: add to z_s(t), s > 0, the sum of all falls until t; that
-    rises again, to far (1 + D/k) at most, and makes no y_t smaller.
+    Of a unit (of k rows at most) of which D rows of closed periods are taken away, changed, or
+    moved to later ones, y moves 1 + D/k times as far: add to z_s(t), s > 0, the sum of all falls
+    until t; that rises again, to far (1 + D/k) at most, and makes no y_t smaller.
     """
 
     question: Running
