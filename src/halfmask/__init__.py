@@ -28,7 +28,7 @@ from halfmask.errors import (
     ReleaseFailed,
     SourceError,
 )
-from halfmask.plan import OTHER, Filters, Keys, Schema, col, where
+from halfmask.plan import OTHER, Filters, Keys, Periods, Schema, col, where
 from halfmask.privacy import GDP, ZCDP, Approximate, Ledger, Pure
 from halfmask.procedures import (
     BoxMedian,
@@ -65,6 +65,7 @@ from halfmask.queries import (
     Variance,
 )
 from halfmask.release import GroupedRelease, Preview, Release
+from halfmask.series import Series
 from halfmask.version import __version__
 
 __all__ = [
@@ -99,6 +100,7 @@ __all__ = [
     "Mean",
     "Median",
     "MostCommon",
+    "Periods",
     "Prefixes",
     "Preview",
     "PrivacyWarning",
@@ -109,6 +111,7 @@ __all__ = [
     "ReleaseFailed",
     "RobustLocation",
     "Schema",
+    "Series",
     "SignCovariance",
     "SourceError",
     "SpatialMedian",

@@ -24,6 +24,7 @@ from halfmask.privacy import (
 from halfmask.provenance import Provenance
 from halfmask.queries import Setting, price_of
 from halfmask.room import Replay, Room, recorded, replayed
+from halfmask.series import Serial
 from halfmask.sources import Source, open_source
 from halfmask.version import __version__
 
@@ -98,8 +99,8 @@ def _origin(source: object) -> str:
     return f"a table in memory, opened {time_ns()} by process {getpid()}"
 
 
-class Curator:
-    """The trusted curator: it holds the rows and has one method that lets numbers out, `ask`.
+class Curator(Serial):
+    """The trusted curator: it holds the rows and lets numbers out by `ask`, and `series` of asks.
 
     Privacy: every ask is charged, durably, before a row is read; the sum of all charges never
     exceeds the budget, whatever is asked after seeing whatever answers (privacy filters, see

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from halfmask.errors import InvalidQuery, shown
-from halfmask.queries import Estimate
+from halfmask.queries import Estimate, rising
 
 __all__ = ["Tidied", "Tidy"]
 
@@ -105,6 +105,13 @@ def within(estimate: Estimate, lower: float, upper: float) -> Tidied:
     return _step(before, name, lambda v: min(max(v, lower), upper), **known)
 
 
+def never_falling(estimate: Estimate) -> Tidied:
+    """Take the nearest numbers that never fall: right for running totals of what is added."""
+    before = tidied(estimate)
+    moved = rising(before.numbers)
+    return replace(before, numbers=moved, steps=(*before.steps, "moved so that they never fall"))
+
+
 def summing_to(estimates: Sequence[Estimate], total: float) -> tuple[Tidied, ...]:
     """Move all values, each by the same amount, so that they sum to a public total.
 
@@ -181,6 +188,13 @@ class Tidy:
     def within(self, lower: float, upper: float) -> Self:
         """Hold values inside bounds that are public."""
         return self._with([within(one, lower, upper) for one in self._estimates()])
+
+    def rising(self) -> Self:
+        """Move the numbers of each answer so that they never fall: right for running totals.
+
+        The nearest such numbers in squares. [Barlow, Bartholomew, Bremner & Brunk 1972]
+        """
+        return self._with([never_falling(one) for one in self._estimates()])
 
     def summing_to(self, total: float) -> Self:
         """Move values by equal amounts so that they sum to a public total.

@@ -1,5 +1,6 @@
 """Workloads: what is asked, answered and read again; coverage of the intervals."""
 
+import datetime
 import json
 import math
 
@@ -217,6 +218,8 @@ def test_groups_filters_and_repeats_through_the_door(tmp_path):
         (lambda: hm.Ranges("x", [2, 1]), "edges: 1"),
         (lambda: hm.Prefixes("x", [0]), "edges: 1 of them"),
         (lambda: hm.Prefixes("x", 3), "edges: "),
+        (lambda: hm.Prefixes("x", ["2026-01-01", 3]), "edges: "),
+        (lambda: hm.Ranges("x", ["2026-01-01", "2026-02-01"]), "edges: times are given"),
         (lambda: hm.Marginals(["x"]), "columns: a list given"),
         (lambda: hm.Marginals({"x": [0, 1]}, order=2), "order: 2 of 1 columns"),
         (lambda: hm.Marginals({"x": [0, 1]}, order=True), "order: True"),
@@ -226,6 +229,19 @@ def test_groups_filters_and_repeats_through_the_door(tmp_path):
 def test_bad_workloads_are_refused_in_words(make, said):
     with pytest.raises(hm.InvalidQuery, match="^" + said.replace("(", r"\(")):
         make()
+
+
+def test_running_counts_by_the_month():
+    times = np.array(["2026-01-31T23:59:59", "2026-02-01", "2026-03-05"], dtype="datetime64[us]")
+    curator = hm.open({"at": times}, budget=10**4)
+    for edges in (
+        hm.Periods("2026-01-01", "month", 3),
+        [datetime.date(2026, month, 1) for month in range(1, 5)],
+    ):
+        release = curator.ask(hm.Prefixes("at", edges), epsilon=2000)
+        assert [round(value) for value in release.value] == [1, 2, 3]
+        assert release.query.edges == ("2026-01-01", "2026-02-01", "2026-03-01", "2026-04-01")
+        assert release.cells()[0].bin == "2026-01-01 to 2026-02-01"
 
 
 def test_too_fine_a_workload_is_refused_before_it_costs():

@@ -1,6 +1,7 @@
 """Bins of one width, or nearly: computed by arithmetic, and exact all the same."""
 
 import math
+from datetime import datetime, timedelta
 from itertools import pairwise
 
 import numpy as np
@@ -8,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from halfmask.plan import Bins, Tally
+from halfmask.errors import InvalidQuery
+from halfmask.plan import Bins, Schema, Tally
 from halfmask.sources import open_source
 from halfmask.sources.sql import groups
 
@@ -81,3 +83,37 @@ def test_text_is_binned_as_the_numbers_that_it_says(twin):
     tally = Tally(COUNT, None, (Bins("x", UNIFORM["tenths"]),))
     rows = [{"x": cell} for cell in cells]
     assert open_source({"x": cells}).tally(tally) == twin(tally, rows, {"x": "unread"})
+
+
+MONTHS = [datetime(2025, 1, 1), datetime(2025, 2, 1), datetime(2025, 3, 1)]
+HOURS = [datetime(2025, 3, 30) + timedelta(hours=hour) for hour in range(40)]
+
+
+@pytest.mark.parametrize("edges", [MONTHS, HOURS], ids=["months", "hours"])
+@pytest.mark.parametrize("kind", ["time", "unread"])
+def test_times_are_binned_between_dates_to_the_microsecond(edges, kind):
+    """A twin: comparisons of datetimes."""
+    tick = timedelta(microseconds=1)
+    cells = [moment for edge in edges for moment in (edge - tick, edge, edge + tick)]
+    expected = [sum(a <= cell < b for cell in cells) for a, b in pairwise(edges)]
+    expected[-1] += cells.count(edges[-1])
+    column = np.array(cells, dtype="datetime64[us]")
+    if kind == "unread":
+        column = [cell.isoformat() for cell in cells] + ["never", "", None]
+    for given_as in (edges, [edge.isoformat() for edge in edges]):
+        tally = Tally(COUNT, None, (Bins("at", given_as),))
+        source = open_source({"at": column})
+        assert source.schema.column("at").kind == kind
+        assert source.tally(tally) == tuple((count,) for count in expected)
+
+
+def test_edges_of_times_and_of_numbers_go_with_columns_of_their_kind():
+    schema = Schema.of({"at": "time", "x": "real"})
+    with pytest.raises(InvalidQuery, match="holds real"):
+        Bins("x", MONTHS).check(schema)
+    with pytest.raises(InvalidQuery, match="holds time"):
+        Bins("at", [0, 1]).check(schema)
+    with pytest.raises(InvalidQuery, match="no list of numbers"):
+        Bins("at", [MONTHS[0], 7])
+    with pytest.raises(InvalidQuery, match="no ISO date"):
+        Bins("at", ["soon", "later"])

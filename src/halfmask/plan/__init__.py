@@ -4,11 +4,13 @@
 - `col`, `where`, `Predicate`: public row filters, built or parsed
 - `Tally`: what is summed: `OnGrid` values, `Features`, `Keys`, `Bins`, `Filters`, `UnitBound`
 - `GridCounts`, `FoundKeys`, `Points`: what is asked by what the rows themselves hold; `Tallies`
+- `Periods`: public months, days or steps of a number
 - `reading`, `Reading`, `instant`: how a cell is read beside a literal
 """
 
 from halfmask.plan.filters import Filters
 from halfmask.plan.naming import col
+from halfmask.plan.periods import Periods
 from halfmask.plan.predicates import (
     Among,
     And,
@@ -19,7 +21,7 @@ from halfmask.plan.predicates import (
     Or,
     Predicate,
 )
-from halfmask.plan.reading import Reading, Scalar, instant, reading, scalar
+from halfmask.plan.reading import Reading, Scalar, instant, microseconds, reading, scalar
 from halfmask.plan.requests import FoundKeys, GridCounts, Points, Request, Tallies
 from halfmask.plan.schema import Column, Kind, Schema
 from halfmask.plan.tally import OTHER, Bins, Features, Groups, Keys, OnGrid, Other, Tally, UnitBound
@@ -45,6 +47,7 @@ __all__ = [
     "OnGrid",
     "Or",
     "Other",
+    "Periods",
     "Points",
     "Predicate",
     "Reading",
@@ -56,6 +59,7 @@ __all__ = [
     "UnitBound",
     "col",
     "instant",
+    "microseconds",
     "reading",
     "scalar",
     "where",

@@ -4,7 +4,7 @@ An ``unread`` column (a CSV's text) is read as what the literal asks: as a numbe
 as text beside text, as a truth value beside True, as a time beside a date.
 """
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from math import inf, isfinite
 from numbers import Integral, Real
 from typing import Literal
@@ -12,10 +12,12 @@ from typing import Literal
 from halfmask.errors import InvalidQuery, shown
 from halfmask.plan.schema import Column
 
-__all__ = ["Reading", "Scalar", "instant", "reading", "scalar"]
+__all__ = ["Reading", "Scalar", "instant", "microseconds", "reading", "scalar"]
 
 Reading = Literal["integer", "real", "text", "time", "boolean"]
 Scalar = bool | int | float | str | datetime
+
+_EPOCH = datetime(1970, 1, 1)
 
 _READINGS: dict[tuple[str, type], Reading] = {
     ("boolean", bool): "boolean",
@@ -112,6 +114,15 @@ def instant(value: Scalar, where: str) -> datetime:
         ) from None
     assert isinstance(parsed, datetime)  # noqa: S101
     return parsed
+
+
+def microseconds(moment: datetime) -> int:
+    """Return a time as microseconds since 1970.
+
+    >>> microseconds(datetime(1970, 1, 2))
+    86400000000
+    """
+    return (moment - _EPOCH) // timedelta(microseconds=1)
 
 
 def reading(column: Column, value: Scalar, where: str) -> Reading:

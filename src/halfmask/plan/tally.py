@@ -6,6 +6,7 @@ summed first and scaled down to a bound; then all units are summed. Every part i
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import date, datetime
 from enum import Enum
 from itertools import pairwise
 from math import isnan, prod
@@ -14,7 +15,7 @@ from typing import Any
 from halfmask.errors import InvalidQuery, shown
 from halfmask.plan.filters import Filters
 from halfmask.plan.predicates import Everything, Predicate
-from halfmask.plan.reading import reading, scalar
+from halfmask.plan.reading import instant, microseconds, reading, scalar
 from halfmask.plan.schema import Schema
 
 __all__ = ["OTHER", "Bins", "Features", "Groups", "Keys", "OnGrid", "Other", "Tally", "UnitBound"]
@@ -181,6 +182,8 @@ class Bins:
     The first edge may be -inf and the last inf. Values outside, and missing ones, fall in no bin.
     An infinite value falls in the outer bin whose edge is that infinity. Values are not put on a
     grid: the double nearest to the cell is compared with the edges.
+    Edges may be dates, datetimes or ISO texts: then `timed`, and the column is one of times; edges
+    are kept as microseconds since 1970, which doubles hold exactly.
 
     >>> Bins("age", [0, 18, 65, float("inf")]).edges
     (0.0, 18.0, 65.0, inf)
@@ -188,10 +191,17 @@ class Bins:
 
     column: str
     edges: tuple[float, ...]
+    timed: bool = False
 
     def __post_init__(self) -> None:
         try:
-            edges = tuple(float(edge) for edge in self.edges)
+            given: list[Any] = list(self.edges)
+            if given and all(isinstance(edge, str | date) for edge in given):
+                given = [microseconds(instant(scalar(edge, "edges"), "edges")) for edge in given]
+                object.__setattr__(self, "timed", True)
+            edges = tuple(float(edge) for edge in given)
+        except InvalidQuery:
+            raise
         except (TypeError, ValueError, OverflowError):
             raise InvalidQuery(f"edges: {shown(self.edges)} is no list of numbers") from None
         if len(edges) < 2:
@@ -213,8 +223,11 @@ class Bins:
         return (self.column,)
 
     def check(self, schema: Schema) -> None:
-        """Raise InvalidQuery if the column is missing or not numeric."""
-        schema.numeric(self.column)
+        """Raise InvalidQuery if the column is missing or not of the edges' kind."""
+        if self.timed:
+            reading(schema.column(self.column), datetime.min, "edges")
+        else:
+            schema.numeric(self.column)
 
 
 Groups = tuple[Keys | Bins | Filters, ...]

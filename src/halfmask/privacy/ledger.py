@@ -3,8 +3,10 @@
 import getpass
 import json
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from sqlite3 import Connection
@@ -34,7 +36,7 @@ _PATIENCE = 30.0  # seconds to wait for a locked file
 
 @dataclass(frozen=True)
 class Receipt:
-    """Proof of a charge. `repeated`: nothing was charged now, and `answer` is the stored one."""
+    """Proof of a charge, and the stored answer, if any. `repeated`: nothing was charged now."""
 
     seq: int
     cost: Cost
@@ -117,12 +119,14 @@ class Ledger:
         query: str,
         actor: str | None = None,
         request_id: str | None = None,
+        answer: str | None = None,
     ) -> Receipt:
         """Charge a price, durably, before any row is read.
 
         `request_id` makes a retry safe: the same request again is not charged, and its receipt
         carries the stored answer. If no answer was stored it is refused, since nobody knows
-        whether one was shown. A query of more than 100,000 characters is kept as its beginning
+        whether one was shown. `answer` is one that no row is in: it is stored with the charge. A
+        query of more than 100,000 characters is kept as its beginning
         and the SHA-256 of the whole. `actor` defaults to the login name.
 
         Raises BudgetExhausted when less is left, InvalidQuery when the price has no proved
@@ -130,14 +134,50 @@ class Ledger:
         may be read.
         """
         draft = self._draft(cost, query, actor, request_id)
+        if draft.amount <= 0:
+            raise InvalidQuery(f"cost: {cost} is nothing; a charge must be above 0")
         with self._store.writing() as connection:
             account = self._look(connection)
             earlier = draft.request_id and rows.find_request(connection, draft.request_id)
             if earlier:
                 return _repeat(cost, draft, earlier, rows.read_answer(connection, earlier))
             row = rows.append(connection, account, draft)
+            if answer is not None:
+                rows.write_answer(connection, row.seq, row.hash, answer)
         self._seen = row.seq, row.hash  # of two threads the older may be last: it is in the chain
-        return Receipt(row.seq, cost, row.hash, row.request_id)
+        return Receipt(row.seq, cost, row.hash, row.request_id, answer=answer)
+
+    def follow(
+        self,
+        paid: Receipt,
+        *,
+        query: str,
+        request_id: str,
+        answer: Callable[[Receipt], str],
+        actor: str | None = None,
+    ) -> Receipt:
+        """Store an answer that an earlier charge paid for: a row of no cost, and all at once.
+
+        Only what is stored may be shown. If the request was answered meanwhile, by whomever, its
+        stored answer is returned, and the one given must be forgotten; so a crash, a retry or a
+        race leaves one answer, and a noise that was drawn twice is seen once. `answer` is asked
+        for the text when the row is known, under the lock.
+        """
+        free = self.budget.from_amounts(Fraction(0), Fraction(0), up=True)
+        draft = self._draft(free, query, actor, request_id)
+        with self._store.writing() as connection:
+            account = self._look(connection)
+            if rows.read_hash(connection, account, paid.seq) != paid.hash:
+                raise LedgerError("receipt: is not of this ledger; go on where it was charged")
+            earlier = rows.find_request(connection, request_id)
+            if earlier:
+                return _repeat(free, draft, earlier, rows.read_answer(connection, earlier))
+            row = rows.append(connection, account, draft)
+            receipt = Receipt(row.seq, free, row.hash, row.request_id)
+            receipt = replace(receipt, answer=answer(receipt))
+            rows.write_answer(connection, row.seq, row.hash, str(receipt.answer))
+        self._seen = row.seq, row.hash
+        return receipt
 
     def record(self, receipt: Receipt, answer: str) -> None:
         """Store the answer (a text, such as JSON) that a charge bought; once for each charge."""
@@ -161,7 +201,8 @@ class Ledger:
 
     def report(self, delta: Number = "1e-6") -> Report:
         """Return what was spent so far under every definition; delta is for conversions."""
-        return Report(self.budget, [entry.price for entry in self.entries()], delta)
+        prices = [entry.price for entry in self.entries() if any(entry.price.amounts)]
+        return Report(self.budget, prices, delta)
 
     def verify(self, head: str | None = None) -> None:
         """Check every row, sum and link; raise LedgerError that says which row broke and how.
@@ -220,8 +261,6 @@ class Ledger:
 
     def _draft(self, cost: Cost, query: str, actor: str | None, request_id: str | None) -> Spend:
         amount, amount_delta = to_units(cost.in_measure(self.measure), up=True)
-        if amount <= 0:
-            raise InvalidQuery(f"cost: {cost} is nothing; a charge must be above 0")
         return Spend(
             seq=0,
             request_id=None if request_id is None else stored_text(request_id, "request_id"),

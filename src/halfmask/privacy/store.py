@@ -46,7 +46,7 @@ _SCHEMA = (
         actor TEXT NOT NULL,
         query TEXT NOT NULL,
         price TEXT NOT NULL,
-        amount INTEGER NOT NULL CHECK (amount > 0),
+        amount INTEGER NOT NULL CHECK (amount >= 0),
         amount_delta INTEGER NOT NULL CHECK (amount_delta >= 0),
         total INTEGER NOT NULL,
         total_delta INTEGER NOT NULL,
@@ -67,6 +67,8 @@ _REASONS = {
     "SQLITE_PERM": "may not be opened by you; make the file and its folder readable and writable",
     "SQLITE_IOERR": "cannot be written: the disk failed or is full; free some space or use another",
     "SQLITE_NOTADB": "is not a ledger; give another path (this file was left as it is)",
+    "SQLITE_CONSTRAINT_CHECK": "is of an earlier version, where every row costs something, so it "
+    "holds no series; open a new ledger for it",
     "SQLITE_CORRUPT": "is damaged; restore it from a copy you trust",
 }
 

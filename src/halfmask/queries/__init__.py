@@ -11,6 +11,7 @@ above        which of many counts or sums reach a threshold
 choose       the choice of one candidate by the user's own score
 covariance   covariance and correlation matrices; their body and reading beside it
 consistency  released counts made to agree: trees, running counts, none below 0
+series       running totals of a table that grows, released at every period's close
 workload     many linear queries over public cells, answered through one strategy
 moments      two-sided sums: the body that count, sum, mean and variance of a column share
 found        keys that the rows hold: counted above a threshold, or kept
@@ -45,6 +46,7 @@ from halfmask.queries.private_bounds import Bounds, Tails, apart
 from halfmask.queries.quantile import Median, Quantile
 from halfmask.queries.quantile_grid import Bound
 from halfmask.queries.ratio import Linear, Ratio, Term, checked
+from halfmask.queries.series import Closings, Running, Totals
 from halfmask.queries.setting import Reach, Setting
 from halfmask.queries.spread import Spread
 from halfmask.queries.suggest_bounds import SuggestBounds, Suggestion
@@ -59,6 +61,7 @@ __all__ = [
     "Bounds",
     "Choose",
     "Chosen",
+    "Closings",
     "Coarse",
     "Correlation",
     "Count",
@@ -93,6 +96,7 @@ __all__ = [
     "Ratio",
     "Reach",
     "Record",
+    "Running",
     "Scalar",
     "Setting",
     "Spread",
@@ -103,6 +107,7 @@ __all__ = [
     "Tails",
     "Term",
     "TopK",
+    "Totals",
     "Variance",
     "agreeing",
     "apart",

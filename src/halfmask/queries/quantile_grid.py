@@ -7,7 +7,7 @@ from math import ceil, floor
 
 from halfmask.errors import InvalidQuery
 from halfmask.mechanisms import Measure
-from halfmask.plan import Kind, OnGrid, instant
+from halfmask.plan import Kind, OnGrid, instant, microseconds
 from halfmask.queries.grid import Range, lay_grid, to_float
 
 __all__ = ["REAL_STEP", "Answer", "Bound", "QuantileGrid", "micros"]
@@ -35,7 +35,7 @@ def micros(bound: object) -> int:
     86400000000
     """
     moment = datetime(bound.year, bound.month, bound.day) if type(bound) is date else bound
-    return (instant(moment, "bounds") - _EPOCH) // timedelta(microseconds=1)  # type: ignore[arg-type]
+    return microseconds(instant(moment, "bounds"))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)

@@ -67,8 +67,13 @@ def _of_grid(grid: OnGrid) -> Iterator[float]:
     yield from (math.inf, -math.inf)
 
 
-def _of_bins(bins: Bins) -> Iterator[float]:
+def _of_bins(bins: Bins) -> Iterator[object]:
     """Inside the first and the last bins, on edges, and just below an edge."""
+    if bins.timed:
+        for edge in (*bins.edges[:_FIRST_EDGES], bins.edges[-1]):
+            moment = datetime(1970, 1, 1) + timedelta(microseconds=edge)
+            yield from (moment, moment - timedelta(microseconds=1))
+        return
     edges = [edge for edge in bins.edges if math.isfinite(edge)]
     if not edges:
         yield 0.0

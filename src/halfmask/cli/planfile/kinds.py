@@ -115,6 +115,7 @@ _FORMS: Mapping[Any, Form[Any]] = {
     float: NUMBER,
     int: WHOLE,
     tuple[float, ...]: NUMBERS,
+    tuple[float | str, ...]: LIST,
     float | None: NUMBER,
     str | None: TEXT,
     float | tuple[float, ...]: ONE_OR_MORE,

@@ -10,9 +10,9 @@ answers         least squares, and intervals
 linear_queries, ranges, marginals   the questions
 """
 
-from halfmask.queries.workload.answers import WorkloadAnswers
+from halfmask.queries.workload.answers import WorkloadAnswers, sum_half_widths
 from halfmask.queries.workload.linear_queries import LinearQueries
 from halfmask.queries.workload.marginals import Marginals
 from halfmask.queries.workload.ranges import Prefixes, Ranges
 
-__all__ = ["LinearQueries", "Marginals", "Prefixes", "Ranges", "WorkloadAnswers"]
+__all__ = ["LinearQueries", "Marginals", "Prefixes", "Ranges", "WorkloadAnswers", "sum_half_widths"]

@@ -14,7 +14,7 @@ from halfmask.queries.ratio import checked
 from halfmask.queries.workload.load import Load
 from halfmask.queries.workload.strategies import Strategy
 
-__all__ = ["WorkloadAnswers", "half_widths"]
+__all__ = ["WorkloadAnswers", "half_widths", "sum_half_widths"]
 
 Matrix = NDArray[np.float64]
 
@@ -70,17 +70,25 @@ class WorkloadAnswers:
 def half_widths(answers: WorkloadAnswers, tail: float) -> Matrix:
     """Return h with P(|noise of the answer| > h) <= tail, for each answer.
 
-    The noise of an answer is a weighted sum of the strategy's independent noises. In units of its
+    An optimised strategy's steps are far finer than its noise.
+    """
+    finest = float(np.abs(answers.strategy.matrix).max())
+    steps = np.minimum(answers.load.largest() / finest, answers.factors)
+    return sum_half_widths(answers.mechanism, answers.factors, steps, tail) / answers.parts
+
+
+def sum_half_widths(mechanism: Additive, factors: Matrix, steps: Matrix, tail: float) -> Matrix:
+    """Return h with P(|sum| > h) <= tail for weighted sums of independent noises of a mechanism.
+
+    factors: the root of the sum of squares of the weights; steps: how far apart the values of a sum
+    may lie, at most the largest weight. In units of its
     standard deviation, the quantile of a sum of Laplace noises lies between that of the normal law
     (many alike) and that of a single one (one dominates), within a hundredth: the larger is taken,
     and a hundredth added. Half a step covers that noises are integers: for one alone, since
-    2 a^(h + 1/2) / (1 + a) <= a^h; an optimised strategy's steps are far finer than its noise.
-    tests/queries compare all this with exact sums.
+    2 a^(h + 1/2) / (1 + a) <= a^h. tests/queries compare all this with exact sums.
     """
-    normal, scale = -STANDARD.inv_cdf(tail / 2), float(answers.mechanism.scale)
-    if isinstance(answers.mechanism, DiscreteLaplace):
+    normal, scale = -STANDARD.inv_cdf(tail / 2), float(mechanism.scale)
+    if isinstance(mechanism, DiscreteLaplace):
         normal = 1.01 * max(normal * math.sqrt(2), math.log(1 / tail))
-    finest = float(np.abs(answers.strategy.matrix).max())
-    steps = np.minimum(answers.load.largest() / finest, answers.factors)
-    found: Matrix = (normal * scale * answers.factors + steps / 2) / answers.parts
+    found: Matrix = normal * scale * factors + steps / 2
     return found

@@ -2,19 +2,23 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
 from halfmask.errors import InvalidQuery, shown
-from halfmask.plan import Bins, Groups
+from halfmask.plan import Bins, Groups, Periods, instant, scalar
 from halfmask.queries.grid import written
 from halfmask.queries.histogram import between
 from halfmask.queries.workload.load import RangeLoad
 from halfmask.queries.workload.measured import OfCells
 
 __all__ = ["Prefixes", "Ranges"]
+
+Edge = float | str
+"""A number, or a time as an ISO text."""
 
 MOST = 2**20
 """Ranges of one question."""
@@ -43,7 +47,7 @@ class Ranges(OfCells):
         self, column: str, edges: Sequence[float], ranges: Sequence[Sequence[float]] | str = "all"
     ) -> None:
         object.__setattr__(self, "column", column)
-        object.__setattr__(self, "edges", Bins(column, edges).edges)  # type: ignore[arg-type]
+        object.__setattr__(self, "edges", _numbers(column, edges))
         object.__setattr__(self, "ranges", ranges if ranges == "all" else _pairs(ranges))
         cells = len(self.edges) - 1
         number = cells * (cells + 1) // 2 if self.ranges == "all" else len(self.ranges)
@@ -90,23 +94,25 @@ class Ranges(OfCells):
 class Prefixes(OfCells):
     """How many rows lie from the first edge to below each later one: a cumulative distribution.
 
-    The last edge belongs to the last count.
+    edges: numbers; or, of a column of times, dates, datetimes, ISO texts, or `Periods`, such as
+    months. The last edge belongs to the last count.
     Privacy: as `LinearQueries`. [Li, Miklau, Hay, McGregor & Rastogi 2015, Prop. 5]
 
     >>> Prefixes("age", [0, 18, 65]).bins
     ('0 to 18', '0 to 65')
+    >>> Prefixes("at", Periods("2026-01-01", "month", 2)).bins
+    ('2026-01-01 to 2026-02-01', '2026-01-01 to 2026-03-01')
     """
 
     column: str
-    edges: tuple[float, ...]
+    edges: tuple[Edge, ...]
 
-    def __init__(self, column: str, edges: Sequence[float]) -> None:
+    def __init__(self, column: str, edges: Sequence[Edge | date] | Periods) -> None:
+        listed: Any = edges.edges if isinstance(edges, Periods) else edges
+        bins = Bins(column, listed)
+        plain = tuple(map(_iso, listed)) if bins.timed else bins.edges
         object.__setattr__(self, "column", column)
-        object.__setattr__(self, "edges", Bins(column, edges).edges)  # type: ignore[arg-type]
-
-    @cached_property
-    def _ranges(self) -> Ranges:
-        return Ranges(self.column, self.edges, [(self.edges[0], high) for high in self.edges[1:]])
+        object.__setattr__(self, "edges", plain)
 
     @property
     def title(self) -> str:
@@ -116,17 +122,38 @@ class Prefixes(OfCells):
     @property
     def bins(self) -> tuple[str, ...]:
         """The ranges in words."""
-        return self._ranges.bins
+        first, *later = self.edges
+        return tuple(_between(first, edge) for edge in later)
 
-    @property
+    @cached_property
     def load(self) -> RangeLoad:
         """The ranges as places of edges."""
-        return self._ranges.load
+        cells = len(self.edges) - 1
+        return RangeLoad(cells, np.zeros(cells, dtype=np.int64), np.arange(1, cells + 1))
 
     @property
     def groups(self) -> Groups:
         """The bins between the edges."""
-        return self._ranges.groups
+        return (Bins(self.column, self.edges),)  # type: ignore[arg-type]  # which reads times too
+
+
+def _iso(edge: Any) -> str:
+    """A time as the shortest text that says it."""
+    moment = instant(scalar(edge, "edges"), "edges")
+    return moment.isoformat().removesuffix("T00:00:00")
+
+
+def _between(low: Edge, high: Edge) -> str:
+    if isinstance(low, str) or isinstance(high, str):
+        return f"{low} to {high}"
+    return between(low, high)
+
+
+def _numbers(column: str, edges: Sequence[float]) -> tuple[float, ...]:
+    bins = Bins(column, edges)  # type: ignore[arg-type]  # which reads any list of numbers
+    if bins.timed:
+        raise InvalidQuery("edges: times are given; ranges have edges of numbers, Prefixes of both")
+    return bins.edges
 
 
 def _pairs(ranges: Any) -> tuple[tuple[float, float], ...]:

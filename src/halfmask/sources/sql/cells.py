@@ -41,9 +41,15 @@ class Cells:
             return self._alias(f"CASE WHEN {cell} THEN {one} WHEN NOT {cell} THEN {zero} END")
         return self._alias(cell)
 
-    def computed(self, name: str, reading: Reading, template: str) -> str:
-        """Return the alias of an expression of a column's cell, which stands for {0} in it."""
-        alias = self.read(name, reading)
+    def micros(self, name: str) -> str:
+        """Return the alias of a column of times as microseconds since 1970, in doubles."""
+        if self.schema.column(name).kind != "unread":
+            return self.read(name, "real")
+        read = read_text("time", self.physical[name], self.dialect)
+        return self._alias(self.dialect.micros.format(read))
+
+    def computed(self, alias: str, template: str) -> str:
+        """Return the alias of an expression of what an alias stands for: {0} in the template."""
         cell = next(cell for cell, known in self._aliases.items() if known == alias)
         return self._alias(template.format(cell))
 

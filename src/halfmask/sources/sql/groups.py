@@ -92,7 +92,7 @@ def _join(group: Keys, i: int, cells: Cells) -> tuple[str, str]:
 
 
 def _bin(group: Bins, cells: Cells) -> str:
-    cell = cells.read(group.column, "real")
+    cell = _number(group, cells)
     number = cells.dialect.number
     width = _width(group.edges)
     if width is None:
@@ -102,6 +102,10 @@ def _bin(group: Bins, cells: Cells) -> str:
     # NaN is above all numbers where an engine orders it, and so above the last edge ...
     inside = f"{cell} >= {number(group.edges[0])} AND {cell} <= {number(group.edges[-1])}"
     return f"CASE WHEN {inside} THEN {index} END"
+
+
+def _number(group: Bins, cells: Cells) -> str:
+    return cells.micros(group.column) if group.timed else cells.read(group.column, "real")
 
 
 def _finite(edges: Sequence[float]) -> Sequence[float]:
@@ -131,8 +135,8 @@ def _computed(group: Bins, width: float, cells: Cells) -> str:
     low, high = number(inner[0]), number(inner[-1])
     held = f"LEAST(GREATEST({{0}}, {low}), {high})"
     place = dialect.cast(f"FLOOR(({held} - {low}) * {number(1 / width)})", dialect.small)
-    guess = cells.computed(group.column, "real", place)
-    cell = cells.read(group.column, "real")
+    cell = _number(group, cells)
+    guess = cells.computed(cell, place)
     before = int(group.edges[0] == -inf)
     # No cell reaches the last edge (written as NaN): the last bin holds it.
     edges = [-inf, *group.edges[:-1], nan, nan]

@@ -1,0 +1,280 @@
+"""A series: running totals of a table that grows, released when each period closes, paid for once.
+
+The ledger is all that lasts. One row of it pays for the series; each closing is a row of no cost
+that holds the noisy sums of its period, written in one piece. So whoever opens the series again, in
+whatever process, reads the same sums, and no noise needs to be kept secret for later.
+"""
+
+import json
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from functools import cached_property, partial
+from typing import Any
+
+from halfmask.asking import preview_of, warn
+from halfmask.errors import InvalidQuery, LedgerError
+from halfmask.noise import Words, secure_words
+from halfmask.plan import Everything, Periods, Predicate
+from halfmask.privacy import Cost, Ledger, Purse, Receipt
+from halfmask.queries import (
+    Closings,
+    Count,
+    CountDistinct,
+    Record,
+    Running,
+    Setting,
+    Sum,
+    price_of,
+)
+from halfmask.release import Preview, Provenance, Release
+from halfmask.room import Room, recorded, replayed
+from halfmask.sources import Source
+from halfmask.version import __version__
+
+__all__ = ["Serial", "Series"]
+
+_ANYWHERE = timedelta(hours=14)
+"""So far some clocks are ahead of UTC."""
+
+
+@dataclass(frozen=True, repr=False)
+class Series:
+    """Running totals, released again and again at one price for all periods; see `Serial.series`.
+
+    Privacy: that of `Closings`: the price, once, for every unit whose rows are only added, whatever
+    is asked and whenever. The noisy sums of a period are drawn once: what is drawn again, after a
+    crash or by another process, is shown to nobody.
+    """
+
+    name: str
+    question: Running
+    setting: Setting
+    price: Cost
+    source: Source = field(compare=False)
+    ledger: Ledger = field(compare=False)
+    words: Words = field(compare=False)
+    actor: str | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name or self.name != self.name.strip():
+            raise InvalidQuery("series: give it a name, such as 'logins', that stays the same")
+        self.question.check(self.setting)
+        self.closings.closing(1, 1).request.check(self.setting.schema)
+
+    @cached_property
+    def closings(self) -> Closings:
+        """The strategy and the noise of all closings: as begun, or chosen by public facts."""
+        begun = self.ledger.stored(self._id)
+        strategy = json.loads(begun)["strategy"] if begun else None
+        return self.question.lay(self.setting, self.price, strategy)
+
+    @property
+    def periods(self) -> tuple[str, ...]:
+        """All periods, by their labels."""
+        return self.question.periods.labels
+
+    @property
+    def closed(self) -> tuple[str, ...]:
+        """The periods that were closed so far, in this process or in another."""
+        return self.periods[: self._known()]
+
+    def preview(self) -> Preview:
+        """Predict the error of the totals: reads no row, spends nothing."""
+        return preview_of(self.closings.blank().expected())
+
+    def release(self, through: object) -> Release:
+        """Return the running totals at the ends of all periods up to this one.
+
+        The first release of a series spends its price; later ones are free. Periods that are not
+        closed yet are measured in the table at hand and so closed: rows that come later are not
+        counted in them. Periods that were closed before are read from the ledger, never from rows.
+
+        Args:
+            through: the last period: its label, as "2026-01", or a moment in it.
+
+        Raises:
+            InvalidQuery: no such period, or it is not over; nothing was read.
+            BudgetExhausted, LedgerError, ReleaseFailed: as for `Curator.ask`. After a failure ask
+                again: the price stays paid, and whatever was not stored is measured anew.
+
+        """
+        return self._released(through, single=False)
+
+    def counts(self, through: object) -> Release:
+        """Return the numbers of each period alone, up to this one; otherwise as `release`."""
+        return self._released(through, single=True)
+
+    def _released(self, through: object, *, single: bool) -> Release:
+        periods = self.question.periods.find(through)
+        self._check_over(periods)
+        paid = self._pay()
+        while (known := self._known()) < periods:
+            self._close(paid, known + 1, periods)
+        stored = [self._stored(period) for period in range(1, periods + 1)]
+        noisy = tuple(int(str(number)) for record, _ in stored for number in record)
+        estimate = self.closings.totals(noisy, periods, single=single)
+        seeded = any(made.seeded for _, made in stored)
+        title = replace(self.question, single=single)
+        return Release(title, estimate, replace(stored[-1][1], seeded=seeded))
+
+    def _pay(self) -> Receipt:
+        """Charge the price, or find that it was: one row, with all that fixes the noise to come."""
+        warn(self.price)
+        fixed = {"strategy": self.closings.strategy.text, "fixed": self.closings.fixed}
+        answer = json.dumps(fixed)
+        where = self.setting.where
+        filtered = "" if isinstance(where, Everything) else f" where {where}"
+        text = f"{self.question!r}{filtered}; for {self.setting.unit.describe()}"
+        paid = self.ledger.charge(
+            self.price, query=text, actor=self.actor, request_id=self._id, answer=answer
+        )
+        if paid.answer != answer:
+            raise LedgerError(
+                f"series: {self.name!r} was begun with other noise, by another version; go on with "
+                "that one, or begin a series of another name"
+            )
+        return paid
+
+    def _close(self, paid: Receipt, first: int, last: int) -> None:
+        """Measure periods and store each, as far as nobody else does so meanwhile.
+
+        The table is read after the period before was stored, so no period is seen in an older
+        table than one before it (`Closings` needs that); hence the rest is dropped after a race.
+        """
+        room = Room(self.source, self.words, Purse(self.price))
+        room.measure(self.closings.closing(first, last))
+        ((*records,),) = room.tape
+        for period, record in enumerate(records, start=first):
+            receipt = self.ledger.follow(
+                paid,
+                query=f"series {self.name!r}, paid in row {paid.seq}: {self.periods[period - 1]}",
+                request_id=f"{self._id}: {period}",
+                answer=partial(self._written, room, record),
+                actor=self.actor,
+            )
+            if receipt.repeated:
+                return
+
+    def _written(self, room: Room, record: Record, row: Receipt) -> str:
+        where = self.setting.where
+        provenance = Provenance(
+            cost=self.price,
+            unit=self.setting.unit,
+            mechanism=tuple(dict.fromkeys(room.laws)),
+            where="" if isinstance(where, Everything) else str(where),
+            seeded=self.words is not secure_words(),
+            time=datetime.now(UTC).isoformat(timespec="seconds"),
+            version=__version__,
+            ledger_entry=row.seq,
+            ledger_head=row.hash,
+        )
+        return recorded(replace(room, tape=[[record]]), provenance)
+
+    def _stored(self, period: int) -> tuple[Record, Provenance]:
+        answer = self.ledger.stored(f"{self._id}: {period}")
+        replay, provenance = replayed(Receipt(0, self.price, "", answer=answer))
+        ((record,),) = replay.tape
+        return record, provenance
+
+    def _known(self) -> int:
+        """How many periods are closed: they close in order."""
+        low, high = 0, len(self.periods)
+        while low < high:
+            middle = (low + high + 1) // 2
+            if self.ledger.stored(f"{self._id}: {middle}") is None:
+                high = middle - 1
+            else:
+                low = middle
+        return low
+
+    def _check_over(self, periods: int) -> None:
+        """Refuse to close what is not over: its later rows would be counted in no period."""
+        end = self.question.periods.edges[periods]
+        if isinstance(end, datetime) and end - _ANYWHERE > datetime.now(UTC).replace(tzinfo=None):
+            raise InvalidQuery(
+                f"period: {self.periods[periods - 1]} ends at {end} and is not over; release it "
+                "then, since rows that come later would not be counted"
+            )
+
+    @property
+    def _id(self) -> str:
+        return f"series {self.name}"
+
+    def __repr__(self) -> str:
+        return f"<series {self.name!r}: {self.question.title}, {len(self.closed)} closed>"
+
+
+class Serial(ABC):
+    """The part of a curator that declares series."""
+
+    _source: Source
+    _words: Words
+    _closed: bool
+
+    @property
+    @abstractmethod
+    def ledger(self) -> Ledger:
+        """The budget, and what was spent of it."""
+
+    @abstractmethod
+    def _setting(self, by: None, where: str | Predicate | None) -> Setting: ...
+
+    def series(  # noqa: PLR0913
+        self,
+        name: str,
+        query: Count | CountDistinct | Sum,
+        *,
+        time: str,
+        start: Any,
+        every: Any,
+        periods: int,
+        where: str | Predicate | None = None,
+        epsilon: Any = None,
+        delta: Any = None,
+        rho: Any = None,
+        mu: Any = None,
+        actor: str | None = None,
+    ) -> Series:
+        """Declare running totals that are released again whenever a period closes, at one price.
+
+        Spends and reads nothing: the first `release` of the series spends. Declared again under the
+        same name, beside the same ledger and with the newest table, it goes on where it was.
+
+        Args:
+            name: the name of the series in the ledger.
+            query: `Count()`, `CountDistinct()` or `Sum(...)`.
+            time: the column of times, or of numbers, that says in which period a row is.
+            start: where the first period begins: a date, a datetime, an ISO text, or a number.
+            every: "month", "quarter", "year", "week", "day", "hour", a timedelta, or a number.
+            periods: how many there will be, at most.
+            where: as for `ask`, and so the price, which is that of all releases together.
+            epsilon: see `ask`.
+            delta: see `ask`.
+            rho: see `ask`.
+            mu: see `ask`.
+            actor: see `ask`.
+
+        Raises:
+            InvalidQuery: what the schema, the unit or the price already shows to be wrong.
+
+        >>> import halfmask as hm
+        >>> log = hm.open({"at": [3, 14, 15, 92, 65]}, budget=1)
+        >>> digits = log.series("digits", hm.Count(), time="at", start=0, every=10, periods=10,
+        ...     epsilon=1)
+        >>> len(digits.release("20 to 30").value), digits.closed[-1], str(log.remaining)
+        (3, '20 to 30', 'epsilon 0')
+
+        """
+        if self._closed:
+            raise InvalidQuery("series: the table was closed; open it again")
+        return Series(
+            name,
+            Running(query, time, Periods(start, every, periods)),
+            self._setting(None, where),
+            price_of(epsilon, delta, rho, mu),
+            self._source,
+            self.ledger,
+            self._words,
+            actor,
+        )
