@@ -130,10 +130,11 @@ class PrivateRobustAggregator:
         """Return the noise of each sum in a round, in parts of the radius: a public law."""
         return self.walk.mechanism(self.pace.round(round))
 
-    def sample(self) -> NDArray[np.int64]:
-        """Draw who enters the next round: numbers from 0 to population - 1, each by its own coin.
+    def sample(self, clients: int | None = None) -> NDArray[np.int64]:
+        """Draw who enters the next round: some of 0 .. clients - 1, each by its own coin.
 
-        Asked again before that round, it names the same.
+        clients: how many there are; `population` unless given. Asked again before that round, it
+        names the same.
 
         Privacy: the coins are exact and independent (Poisson sampling); keep the outcome secret.
         """
@@ -144,7 +145,9 @@ class PrivateRobustAggregator:
 
         with self._lock:
             if self._entered is None:
-                coins = bernoulli_enclosed(chance, self.population, self._words)
+                count = self.population if clients is None else clients
+                certain = np.ones(count, np.bool_)  # and no word is read
+                coins = certain if over == under else bernoulli_enclosed(chance, count, self._words)
                 self._entered = np.flatnonzero(coins).astype(np.int64)
             return self._entered.copy()
 
