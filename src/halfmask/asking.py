@@ -133,9 +133,10 @@ def _release_of(
     return GroupedRelease(question, setting.by.column, releases, provenance)
 
 
-def preview_of(expected: Expected) -> Preview:
-    """What a reader sees of an expected error."""
-    return Preview(expected.rmse, expected.bias, expected.interval_width, expected.assuming)
+def preview_of(expected: Expected, price: Cost) -> Preview:
+    """What a reader sees of an expected error, and of what the whole ask costs."""
+    width = expected.interval_width
+    return Preview(expected.rmse, expected.bias, width, expected.assuming, price)
 
 
 def warn(price: Cost, rows: int = 0) -> None:

@@ -245,7 +245,7 @@ class Curator:
         asked.rehearse(setting, price)
         warn(price, rows)
         previews = {
-            name: preview_of(expected)
+            name: preview_of(expected, price)
             for name, expected in asked.expected(setting, price, rows).items()
         }
         return previews if isinstance(query, Mapping) else previews[""]

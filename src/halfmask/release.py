@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from halfmask.plan import OTHER
 from halfmask.postprocess import Tidy
-from halfmask.privacy import Cost, PrivacyUnit
+from halfmask.privacy import Cost, Meaning, PrivacyUnit
 from halfmask.provenance import Finding, Provenance, caution, facts_of, told_of
 from halfmask.queries import Estimate
 from halfmask.rendering import bracketed, figure, frame, significant, table
@@ -25,12 +25,19 @@ class Preview:
     bias: its mean error, clipping not counted.
     interval_width: of the 95 % interval.
     assuming: the public assumptions behind it.
+    price: of the whole ask.
     """
 
     rmse: float
     bias: float
     interval_width: float
     assuming: str = ""
+    price: Cost | None = None
+
+    @property
+    def meaning(self) -> str:
+        """What the price lets an attacker do at most, in one sentence; see `privacy.Meaning`."""
+        return Meaning(self.price).in_words() if self.price is not None else ""
 
     def __str__(self) -> str:
         assuming = f", assuming {self.assuming}" if self.assuming else ""

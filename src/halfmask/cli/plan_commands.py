@@ -13,6 +13,7 @@ from halfmask.cli.session import foresee, open_plan, pay_on_paper, take_ledger, 
 from halfmask.cli.show import say, table, working
 from halfmask.curator import Curator
 from halfmask.plan import Filters, Keys
+from halfmask.privacy import Meaning
 from halfmask.rendering import figure
 
 __all__ = ["check", "cost", "run"]
@@ -51,6 +52,7 @@ def cost(path: PlanPath) -> None:
         table(headers, rows)
         say(*_assumptions(foreseen))
         _sum_up(plan, curator)
+        say(f"{Meaning(total(plan.asks, curator.ledger)).in_words()}.")
         pay_on_paper(plan, curator.ledger)
 
 
