@@ -57,6 +57,7 @@ from halfmask.queries import (
     Variance,
 )
 from halfmask.release import GroupedRelease, Preview, Release
+from halfmask.simulation import Sweep, Trials, sweep, trials
 from halfmask.version import __version__
 
 __all__ = [
@@ -104,7 +105,9 @@ __all__ = [
     "StandardDeviation",
     "SuggestBounds",
     "Sum",
+    "Sweep",
     "TopK",
+    "Trials",
     "TylerScatter",
     "Variance",
     "__version__",
@@ -119,5 +122,7 @@ __all__ = [
     "plan",
     "privacy",
     "robust_location",
+    "sweep",
+    "trials",
     "where",
 ]

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from halfmask.errors import InvalidQuery, PrivacyWarning, shown
-from halfmask.plan import Everything, Filters, Keys
-from halfmask.privacy import Cost
+from halfmask.plan import Everything, Filters, Keys, Predicate, Schema
+from halfmask.plan import where as parse_where
+from halfmask.privacy import Cost, PrivacyUnit
 from halfmask.procedures import Procedure, Together, UnknownKeys
 from halfmask.provenance import Provenance, caution
 from halfmask.queries import Estimate, Expected, Query, Setting
@@ -20,6 +21,8 @@ __all__ = [
     "in_words",
     "preview_of",
     "releases_of",
+    "setting_of",
+    "supposed",
     "together",
     "warn",
 ]
@@ -68,6 +71,38 @@ def in_words(
     split = f" in shares {dict(shares)!r}" if shares is not None else ""
     kinds = ", ".join(f"{column.name} {column.kind}" for column in setting.schema)
     return f"{asked}{groups}{where}{split}; of {origin!r} ({kinds}); for {setting.unit.describe()}"
+
+
+def setting_of(
+    schema: Schema,
+    unit: PrivacyUnit,
+    by: Keys | Filters | str | None,
+    where: str | Predicate | None,
+) -> Setting:
+    """The public facts of an ask; InvalidQuery for groups or filters that do not fit the schema."""
+    if by is not None and not isinstance(by, Keys | Filters | str):
+        raise InvalidQuery(
+            f"by: {shown(by)} is no list of keys and no column; give public keys, as in "
+            f"Keys('dept', ['ops', 'r&d']), or a column's name to find its keys for a delta"
+        )
+    predicate: object = Everything() if where is None else where
+    if isinstance(where, str):
+        predicate = parse_where(where)
+    if not isinstance(predicate, Predicate):
+        raise InvalidQuery(f'where: {shown(where)} is no row filter; write one like "age >= 18"')
+    predicate.check(schema)
+    if by is None or isinstance(by, str):
+        return Setting(schema, unit, predicate)
+    by.check(schema)
+    return Setting(schema, unit, predicate, by)
+
+
+def supposed(rows: int) -> None:
+    """Refuse what is no number of rows to suppose."""
+    if isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows <= 10**15:
+        raise InvalidQuery(
+            f"rows: {shown(rows)} is not a whole number from 1 to 10^15; give your guess"
+        )
 
 
 def together(
