@@ -23,6 +23,7 @@ from halfmask.errors import (
     ReleaseFailed,
     SourceError,
 )
+from halfmask.foresight import epsilon_for
 from halfmask.plan import OTHER, Filters, Keys, Schema, col, where
 from halfmask.privacy import GDP, ZCDP, Approximate, Ledger, Pure
 from halfmask.procedures import (
@@ -115,6 +116,7 @@ __all__ = [
     "col",
     "coordinatewise_median",
     "depth",
+    "epsilon_for",
     "errors",
     "mechanisms",
     "noise",
