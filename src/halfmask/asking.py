@@ -13,6 +13,7 @@ from halfmask.procedures import Procedure, Together, UnknownKeys
 from halfmask.provenance import Provenance, caution
 from halfmask.queries import Estimate, Expected, Query, Setting
 from halfmask.release import GroupedRelease, Preview, Release
+from halfmask.reported import report_page
 
 __all__ = [
     "Answer",
@@ -46,6 +47,11 @@ class Releases(dict[str, Answer]):
     def to_json(self) -> str:
         """Return `to_dict` as JSON."""
         return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    def report(self, *, title: str = "Releases", remaining: Cost | None = None) -> str:
+        """Return one self-contained HTML page to hand on; `remaining` says what is left."""
+        left = "" if remaining is None else str(remaining)
+        return report_page(self.to_dict(), title=title, remaining=left)
 
     def __str__(self) -> str:
         return self.statement
