@@ -28,6 +28,7 @@ from halfmask.errors import (
     ReleaseFailed,
     SourceError,
 )
+from halfmask.foresight import epsilon_for
 from halfmask.plan import OTHER, Filters, Keys, Periods, Schema, col, where
 from halfmask.privacy import GDP, ZCDP, Approximate, Ledger, Pure
 from halfmask.procedures import (
@@ -66,6 +67,7 @@ from halfmask.queries import (
 )
 from halfmask.release import GroupedRelease, Preview, Release
 from halfmask.series import Series
+from halfmask.simulation import Sweep, Trials, sweep, trials
 from halfmask.version import __version__
 
 __all__ = [
@@ -118,7 +120,9 @@ __all__ = [
     "StandardDeviation",
     "SuggestBounds",
     "Sum",
+    "Sweep",
     "TopK",
+    "Trials",
     "TylerScatter",
     "Variance",
     "__version__",
@@ -126,6 +130,7 @@ __all__ = [
     "col",
     "coordinatewise_median",
     "depth",
+    "epsilon_for",
     "errors",
     "mechanisms",
     "noise",
@@ -134,5 +139,7 @@ __all__ = [
     "privacy",
     "robust_location",
     "spatial_median",
+    "sweep",
+    "trials",
     "where",
 ]

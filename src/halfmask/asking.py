@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from halfmask.errors import InvalidQuery, PrivacyWarning, shown
-from halfmask.plan import Everything, Filters, Keys
-from halfmask.privacy import Cost
+from halfmask.plan import Everything, Filters, Keys, Predicate, Schema
+from halfmask.plan import where as parse_where
+from halfmask.privacy import Cost, PrivacyUnit
 from halfmask.procedures import Procedure, Together, UnknownKeys
 from halfmask.provenance import Provenance, caution
 from halfmask.queries import Estimate, Expected, Query, Setting
 from halfmask.release import GroupedRelease, Preview, Release
+from halfmask.reported import report_page
 
 __all__ = [
     "Answer",
@@ -20,6 +22,8 @@ __all__ = [
     "in_words",
     "preview_of",
     "releases_of",
+    "setting_of",
+    "supposed",
     "together",
     "warn",
 ]
@@ -43,6 +47,11 @@ class Releases(dict[str, Answer]):
     def to_json(self) -> str:
         """Return `to_dict` as JSON."""
         return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    def report(self, *, title: str = "Releases", remaining: Cost | None = None) -> str:
+        """Return one self-contained HTML page to hand on; `remaining` says what is left."""
+        left = "" if remaining is None else str(remaining)
+        return report_page(self.to_dict(), title=title, remaining=left)
 
     def __str__(self) -> str:
         return self.statement
@@ -68,6 +77,38 @@ def in_words(
     split = f" in shares {dict(shares)!r}" if shares is not None else ""
     kinds = ", ".join(f"{column.name} {column.kind}" for column in setting.schema)
     return f"{asked}{groups}{where}{split}; of {origin!r} ({kinds}); for {setting.unit.describe()}"
+
+
+def setting_of(
+    schema: Schema,
+    unit: PrivacyUnit,
+    by: Keys | Filters | str | None,
+    where: str | Predicate | None,
+) -> Setting:
+    """The public facts of an ask; InvalidQuery for groups or filters that do not fit the schema."""
+    if by is not None and not isinstance(by, Keys | Filters | str):
+        raise InvalidQuery(
+            f"by: {shown(by)} is no list of keys and no column; give public keys, as in "
+            f"Keys('dept', ['ops', 'r&d']), or a column's name to find its keys for a delta"
+        )
+    predicate: object = Everything() if where is None else where
+    if isinstance(where, str):
+        predicate = parse_where(where)
+    if not isinstance(predicate, Predicate):
+        raise InvalidQuery(f'where: {shown(where)} is no row filter; write one like "age >= 18"')
+    predicate.check(schema)
+    if by is None or isinstance(by, str):
+        return Setting(schema, unit, predicate)
+    by.check(schema)
+    return Setting(schema, unit, predicate, by)
+
+
+def supposed(rows: int) -> None:
+    """Refuse what is no number of rows to suppose."""
+    if isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows <= 10**15:
+        raise InvalidQuery(
+            f"rows: {shown(rows)} is not a whole number from 1 to 10^15; give your guess"
+        )
 
 
 def together(
@@ -133,9 +174,10 @@ def _release_of(
     return GroupedRelease(question, setting.by.column, releases, provenance)
 
 
-def preview_of(expected: Expected) -> Preview:
-    """What a reader sees of an expected error."""
-    return Preview(expected.rmse, expected.bias, expected.interval_width, expected.assuming)
+def preview_of(expected: Expected, price: Cost) -> Preview:
+    """What a reader sees of an expected error, and of what the whole ask costs."""
+    width = expected.interval_width
+    return Preview(expected.rmse, expected.bias, width, expected.assuming, price)
 
 
 def warn(price: Cost, rows: int = 0) -> None:

@@ -8,11 +8,20 @@ from time import time_ns
 from types import TracebackType
 from typing import Any, NoReturn, Self
 
-from halfmask.asking import Question, Releases, in_words, preview_of, releases_of, together, warn
+from halfmask.asking import (
+    Question,
+    Releases,
+    in_words,
+    preview_of,
+    releases_of,
+    setting_of,
+    supposed,
+    together,
+    warn,
+)
 from halfmask.errors import HalfmaskError, InvalidQuery, shown
 from halfmask.noise import Words, secure_words
 from halfmask.plan import Everything, Filters, Keys, Predicate, Schema
-from halfmask.plan import where as parse_where
 from halfmask.privacy import (
     Cost,
     Ledger,
@@ -235,10 +244,7 @@ class Curator(Serial):
             shares: as for `ask`.
 
         """
-        if isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows <= 10**15:
-            raise InvalidQuery(
-                f"rows: {shown(rows)} is not a whole number from 1 to 10^15; give your guess"
-            )
+        supposed(rows)
         price = price_of(epsilon, delta, rho, mu)
         setting = self._setting(by, where)
         asked = together(query, shares, by)
@@ -246,7 +252,7 @@ class Curator(Serial):
         asked.rehearse(setting, price)
         warn(price, rows)
         previews = {
-            name: preview_of(expected)
+            name: preview_of(expected, price)
             for name, expected in asked.expected(setting, price, rows).items()
         }
         return previews if isinstance(query, Mapping) else previews[""]
@@ -268,23 +274,7 @@ class Curator(Serial):
         self.close()
 
     def _setting(self, by: Keys | Filters | str | None, where: str | Predicate | None) -> Setting:
-        if by is not None and not isinstance(by, Keys | Filters | str):
-            raise InvalidQuery(
-                f"by: {shown(by)} is no list of keys and no column; give public keys, as in "
-                f"Keys('dept', ['ops', 'r&d']), or a column's name to find its keys for a delta"
-            )
-        predicate: object = Everything() if where is None else where
-        if isinstance(where, str):
-            predicate = parse_where(where)
-        if not isinstance(predicate, Predicate):
-            raise InvalidQuery(
-                f'where: {shown(where)} is no row filter; write one like "age >= 18"'
-            )
-        predicate.check(self.schema)
-        if by is None or isinstance(by, str):
-            return Setting(self.schema, self.unit, predicate)
-        by.check(self.schema)
-        return Setting(self.schema, self.unit, predicate, by)
+        return setting_of(self.schema, self.unit, by, where)
 
     def with_ledger(self, ledger: Ledger) -> "Curator":
         """The same table beside another ledger: as if it were opened again with that one."""

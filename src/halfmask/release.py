@@ -7,40 +7,16 @@ from typing import Any, Self
 
 from halfmask.plan import OTHER
 from halfmask.postprocess import Tidy
+from halfmask.preview import Preview
 from halfmask.privacy import Cost, PrivacyUnit
 from halfmask.provenance import Finding, Provenance, caution, facts_of, told_of
 from halfmask.queries import Estimate
-from halfmask.rendering import bracketed, figure, frame, significant, table
+from halfmask.rendering import bracketed, frame, significant, table
+from halfmask.reported import report_page
 
 __all__ = ["Cell", "GroupedRelease", "Preview", "Provenance", "Release"]
 
 NOT_PRIVATE = "NOT PRIVATE: the noise came from a seed."
-
-
-@dataclass(frozen=True)
-class Preview:
-    """The error to expect, from public facts alone: no row was read, nothing was spent.
-
-    rmse: the root-mean-square error of the value against the exact one on the bounded rows.
-    bias: its mean error, clipping not counted.
-    interval_width: of the 95 % interval.
-    assuming: the public assumptions behind it.
-    """
-
-    rmse: float
-    bias: float
-    interval_width: float
-    assuming: str = ""
-
-    def __str__(self) -> str:
-        assuming = f", assuming {self.assuming}" if self.assuming else ""
-        rmse, bias, width = (
-            figure(number, self.rmse) for number in (self.rmse, self.bias, self.interval_width)
-        )
-        return (
-            f"expected error {rmse} (root mean square), bias {bias}, 95 % interval {width} wide"
-            f"{assuming}; no row was read"
-        )
 
 
 @dataclass(frozen=True)
@@ -93,6 +69,15 @@ class _Made(Tidy):
     def statement(self) -> str:
         """The answer in words, as it may be published."""
         raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain values for JSON."""
+        raise NotImplementedError
+
+    def report(self, *, title: str = "Release", remaining: Cost | None = None) -> str:
+        """Return one self-contained HTML page to hand on; `remaining` says what is left."""
+        left = "" if remaining is None else str(remaining)
+        return report_page({"": self.to_dict()}, title=title, remaining=left)
 
     def _promise(self) -> str:
         asked = self.provenance.asked
@@ -173,7 +158,9 @@ class Release(_Made):
         key = {} if self.key is None else _plain(self.key)
         return {
             "query": repr(self.query),
+            "title": _title(self.query),
             **key,
+            "cells": _cells_of(self),
             "value": self.value,
             "interval": {"confidence": 0.95, "bounds": self.interval(0.95)},
             "statement": self.statement,
@@ -252,6 +239,7 @@ class GroupedRelease(_Made, Mapping[object, Release]):
         groups = [
             {
                 **_plain(one.key),
+                "cells": _cells_of(one),
                 "value": one.value,
                 "interval": {"confidence": 0.95, "bounds": one.interval(0.95)},
             }
@@ -259,6 +247,7 @@ class GroupedRelease(_Made, Mapping[object, Release]):
         ]
         return {
             "query": repr(self.query),
+            "title": f"{_title(self.query)}, by {self.by}",
             "by": self.by,
             **facts_of(self.found),
             "groups": groups,
@@ -296,6 +285,10 @@ def _title(query: object) -> str:
 def _plain(key: object) -> dict[str, Any]:
     """A key for JSON; the group of all others is no key, so it is marked."""
     return {"key": str(key), "other": True} if key is OTHER else {"key": key}
+
+
+def _cells_of(release: Release) -> list[dict[str, Any]]:
+    return [vars(cell) for cell in release.cells()]
 
 
 def _shown(release: Release) -> list[tuple[str, str]]:

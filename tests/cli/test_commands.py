@@ -24,7 +24,7 @@ ALL = commands(typer.main.get_command(app), "halfmask")
 
 def test_the_commands_are_those_promised():
     names = {name for name, _ in ALL}
-    promised = {"init", "check", "cost", "run", "verify", "ledger"}
+    promised = {"init", "check", "cost", "preview", "run", "verify", "report", "ledger"}
     promised |= {f"ledger {name}" for name in ("show", "report", "verify")}
     assert names == {"halfmask", *(f"halfmask {name}" for name in promised)}
 

@@ -394,3 +394,10 @@ def test_neither_repr_nor_pickle_shows_a_row():
         assert "123456" not in shown
     with pytest.raises((hm.HalfmaskError, TypeError)):
         pickle.dumps(curator)
+
+
+def test_a_preview_says_what_its_price_means():
+    staff = hm.open({"x": [1.0]}, budget=1)
+    preview = staff.preview(hm.Count(), epsilon=1, rows=100)
+    assert preview.meaning.endswith("wins at most 73.2 % of the time")
+    assert staff.remaining == hm.Pure(1)

@@ -12,7 +12,7 @@ from halfmask.audit.histograms import Histogram, of_samples, of_witness
 from halfmask.audit.picture import drawn
 from halfmask.audit.samples import Mechanism, draw
 from halfmask.audit.verdict import Audit
-from halfmask.version import __version__
+from halfmask.page import facts, framed
 
 __all__ = ["Finding", "report_page", "write_report"]
 
@@ -113,17 +113,13 @@ def report_page(
     sections = "\n".join(_section(finding) for finding in findings)
     remarks = "".join(f"<li>{html.escape(note)}</li>" for note in notes)
     remarks = f"<h2>What this cannot see</h2><ul>{remarks}</ul>" if notes else ""
-    name = html.escape(title)
-    return f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>{name}</title>
-<meta name="viewport" content="width=device-width, initial-scale=1"><style>{_STYLE}</style></head>
-<body><main><h1>{name}</h1><p class="{"bad" if broken else "good"}">{verdict}.</p>
+    return framed(
+        title,
+        f"""<p class="{"bad" if broken else "good"}">{verdict}.</p>
 <p>{html.escape(about)}</p>
 {sections}
-{remarks}
-<footer>halfmask {html.escape(__version__)}</footer>
-</main></body></html>
-"""
+{remarks}""",
+    )
 
 
 def write_report(path: str | PathLike[str], findings: Sequence[Finding], **options: Any) -> None:
@@ -134,34 +130,8 @@ def write_report(path: str | PathLike[str], findings: Sequence[Finding], **optio
 def _section(finding: Finding) -> str:
     mark = {True: "holds", False: "VIOLATED", None: "remark"}[finding.holds]
     style = {True: "good", False: "bad", None: "plain"}[finding.holds]
-    rows = "".join(
-        f"<dt>{html.escape(name)}</dt><dd>{html.escape(value)}</dd>"
-        for name, value in finding.facts
-    )
     picture = f"<figure>{drawn(finding.histogram)}</figure>" if finding.histogram else ""
     return (
         f'<section><h2>{html.escape(finding.title)} <span class="{style}">{mark}</span></h2>'
-        f"<div class=side><dl>{rows}</dl>{picture}</div></section>"
+        f"<div class=side>{facts([*finding.facts])}{picture}</div></section>"
     )
-
-
-_STYLE = """
-:root{color-scheme:light dark;--ink:#1d1d1f;--paper:#fff;--faint:#6b6b70;--line:#d8d8dc;
---one:#1763b6;--other:#b4510a;--good:#1a6b33;--bad:#b3261e}
-@media (prefers-color-scheme:dark){:root{--ink:#eee;--paper:#17171a;--faint:#a5a5ab;--line:#3a3a40;
---one:#6fb1f5;--other:#f2a25c;--good:#7fd08f;--bad:#ff8a80}}
-body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,sans-serif}
-main{max-width:70rem;margin:0 auto;padding:1rem}
-h1{font-size:1.6rem;margin:.5rem 0}h2{font-size:1.1rem;margin:0 0 .5rem;overflow-wrap:anywhere}
-section{border-top:1px solid var(--line);padding:1rem 0}
-.good,.bad,.plain{font-weight:600}.good{color:var(--good)}.bad{color:var(--bad)}
-.side{display:grid;grid-template-columns:minmax(0,1fr);gap:1rem}
-@media (min-width:50rem){.side{grid-template-columns:minmax(0,3fr) minmax(0,2fr)}}
-dl{margin:0}dt{color:var(--faint);font-size:.85rem}dd{margin:0 0 .5rem;overflow-wrap:anywhere}
-figure{margin:0;max-width:32rem}svg{width:100%;height:auto;display:block}
-svg text{fill:currentColor;font-size:12px}.label{margin:.2rem 0;color:var(--faint);font-size:.85rem}
-path{fill-opacity:.15;stroke-width:1.5}path.one{fill:var(--one)}path.other{fill:var(--other)}
-.one{stroke:var(--one)}.other{stroke:var(--other);stroke-dasharray:4 2}
-line{stroke-width:2}.axis{stroke:var(--line)}
-footer{border-top:1px solid var(--line);padding:1rem 0;color:var(--faint);font-size:.85rem}
-"""

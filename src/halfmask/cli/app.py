@@ -9,7 +9,8 @@ from typer.core import TyperGroup
 
 from halfmask.cli.init_command import init
 from halfmask.cli.ledger_commands import report, show, verify
-from halfmask.cli.plan_commands import check, cost, run
+from halfmask.cli.plan_commands import check, cost, preview, run
+from halfmask.cli.report_command import report_releases
 from halfmask.cli.show import visible
 from halfmask.cli.verify_command import verify_plan
 from halfmask.errors import HalfmaskError
@@ -38,9 +39,10 @@ app = typer.Typer(
     help="Private statistics of a table about people, from a release plan.",
 )
 ledger = typer.Typer(no_args_is_help=True, help="Read a ledger: what was spent, and by whom.")
-for command in (init, check, cost, run):
+for command in (init, check, cost, preview, run):
     app.command()(command)
 app.command("verify")(verify_plan)
+app.command("report")(report_releases)
 for command in (show, report, verify):
     ledger.command()(command)
 app.add_typer(ledger, name="ledger")

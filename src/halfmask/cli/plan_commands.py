@@ -9,13 +9,22 @@ from halfmask.cli.figures import Answer
 from halfmask.cli.outputs import check_apart, check_writable
 from halfmask.cli.planfile import Ask, Document, Plan, read_plan
 from halfmask.cli.publish import print_answers, write_csv, write_json
-from halfmask.cli.session import foresee, open_plan, pay_on_paper, take_ledger, total
+from halfmask.cli.session import (
+    fitting,
+    foresee,
+    open_plan,
+    pay_on_paper,
+    priced,
+    take_ledger,
+    total,
+)
 from halfmask.cli.show import say, table, working
 from halfmask.curator import Curator
 from halfmask.plan import Filters, Keys
+from halfmask.privacy import Meaning
 from halfmask.rendering import figure
 
-__all__ = ["check", "cost", "run"]
+__all__ = ["check", "cost", "preview", "run"]
 
 PlanPath = Annotated[Path, typer.Argument(metavar="PLAN", help="The plan, a TOML file.")]
 
@@ -41,17 +50,37 @@ def cost(path: PlanPath) -> None:
     """Show what a plan costs, what is left, and the errors to expect: reads no row."""
     plan, curator = _opened(path)
     with curator:
-        foreseen = foresee(plan, curator)
-        rows = [
-            (ask.name if line == 0 else "", name, ask.price if line == 0 else "", *_error(ask, one))
-            for ask, previews in foreseen
-            for line, (name, one) in enumerate(previews.items())
-        ]
-        headers = ("release", "of", "price", "expected error", "95 % interval")
-        table(headers, rows)
-        say(*_assumptions(foreseen))
-        _sum_up(plan, curator)
+        _foreshow(plan, curator)
         pay_on_paper(plan, curator.ledger)
+
+
+def preview(path: PlanPath) -> None:
+    """Show as `cost` does, and what of the plan does not fit in what is left: reads no row."""
+    plan, curator = _opened(path)
+    with curator:
+        _foreshow(plan, curator)
+        bought = fitting(plan, curator.ledger)
+        missed = [ask for ask in plan.asks if ask not in bought]
+        if not missed:
+            say("All of it fits.")
+            return
+        names = ", ".join(f"{ask.name} ({ask.price})" for ask in missed)
+        say(f"Does not fit, with the others bought in turn: {names}.")
+        say("Allow more error, lower a price, or leave some out.")
+
+
+def _foreshow(plan: Plan, curator: Curator) -> None:
+    foreseen = foresee(plan, curator)
+    rows = [
+        (ask.name if line == 0 else "", name, ask.price if line == 0 else "", *_error(ask, one))
+        for ask, previews in foreseen
+        for line, (name, one) in enumerate(previews.items())
+    ]
+    headers = ("release", "of", "price", "expected error", "95 % interval")
+    table(headers, rows)
+    say(*_assumptions(foreseen))
+    _sum_up(plan, curator)
+    say(f"{Meaning(total(plan.asks, curator.ledger)).in_words()}.")
 
 
 def run(
@@ -92,7 +121,8 @@ def _opened(path: Path) -> tuple[Plan, Curator]:
     plan = read_plan(Document.read(path))
     with working(1) as step:
         step(f"opening {plan.table.source.name}")
-        return plan, open_plan(plan)
+        curator = open_plan(plan)
+    return priced(plan, curator.schema, curator.unit, curator.ledger.measure), curator
 
 
 def _ask_all(plan: Plan, curator: Curator, answers: dict[str, Answer], actor: str | None) -> None:

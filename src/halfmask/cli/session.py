@@ -1,16 +1,30 @@
 """A plan meets its table: opened, checked against the schema, and paid for on paper first."""
 
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from halfmask.cli.planfile import Ask, Plan
+from halfmask.asking import setting_of, together
+from halfmask.cli.planfile import Ask, Plan, Wanted
 from halfmask.curator import Curator
 from halfmask.curator import open as open_table
 from halfmask.errors import BudgetExhausted, InvalidQuery
-from halfmask.privacy import Cost, Entry, Ledger
+from halfmask.foresight import least_price
+from halfmask.plan import Schema
+from halfmask.privacy import Cost, Entry, Ledger, Measure, PrivacyUnit
+from halfmask.queries import price_of
 
-__all__ = ["foresee", "open_plan", "pay_on_paper", "take_ledger", "total"]
+__all__ = [
+    "fitting",
+    "foresee",
+    "open_plan",
+    "pay_on_paper",
+    "priced",
+    "take_ledger",
+    "total",
+]
 
 
 def open_plan(plan: Plan) -> Curator:
@@ -49,6 +63,50 @@ def foresee(plan: Plan, curator: Curator) -> list[tuple[Ask, dict[str, Any]]]:
             previews = curator.preview(ask.questions, rows=ask.rows or 1, **ask.options)
         foreseen.append((ask, previews))
     return foreseen
+
+
+def priced(plan: Plan, schema: Schema, unit: PrivacyUnit, measure: Measure) -> Plan:
+    """Find the least price of each release that names an error: in the ledger's currency."""
+    asks = (
+        ask if ask.wanted is None else replace(ask, paid=_found(plan, ask, schema, unit, measure))
+        for ask in plan.asks
+    )
+    return replace(plan, asks=tuple(asks))
+
+
+def _found(plan: Plan, ask: Ask, schema: Schema, unit: PrivacyUnit, measure: Measure) -> Cost:
+    wanted = ask.wanted or Wanted({}, None)
+    name = {Measure.ZCDP: "rho", Measure.GDP: "mu"}.get(measure, "epsilon")
+    most = Fraction(1000 if name == "mu" else 10**6)  # the largest prices there are
+    beside = {} if wanted.delta is None else {"delta": wanted.delta}
+    with plan.document.naming(ask.place, ask.values):
+        if ask.rows is None:
+            raise InvalidQuery(
+                "error: its price hangs on how many rows there are; add your guess, `rows = 1000`"
+            )
+        setting = setting_of(schema, unit, ask.by, ask.where)
+        asked = together(ask.questions, ask.shares, ask.by)
+        asked.check(setting)
+        return least_price(
+            asked,
+            setting,
+            ask.rows,
+            wanted.errors,
+            lambda part: price_of(**{name: min(part, most)}, **beside),
+        )
+
+
+def fitting(plan: Plan, ledger: Ledger) -> list[Ask]:
+    """The releases that what is left pays for, if each is bought in turn where it fits."""
+    left = ledger.remaining
+    if left.amounts[0] <= 0:
+        return []
+    paper, bought = Ledger(budget=left), []
+    for ask in plan.asks:
+        with suppress(BudgetExhausted):
+            paper.charge(ask.price, query=ask.name)
+            bought.append(ask)
+    return bought
 
 
 def pay_on_paper(plan: Plan, ledger: Ledger) -> list[Entry]:

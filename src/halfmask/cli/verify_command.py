@@ -14,11 +14,12 @@ from halfmask.audit.exact import Ask, verify_ask
 from halfmask.cli.outputs import check_apart, check_writable
 from halfmask.cli.planfile import Ask as Asked
 from halfmask.cli.planfile import Document, Plan, read_plan
+from halfmask.cli.session import priced
 from halfmask.cli.show import say, table, working
 from halfmask.cli.template import _IDENTITY
 from halfmask.curator import open as open_table
 from halfmask.plan import Filters, Keys, Kind, Schema
-from halfmask.privacy import PrivacyUnit, Relation
+from halfmask.privacy import Ledger, Measure, PrivacyUnit, Relation
 from halfmask.sources.csvfile import header
 
 __all__ = ["verify_plan"]
@@ -98,6 +99,7 @@ def verify_plan(
     check_apart(plan, out)
     unit = _unit(plan)
     schema = _schema(plan)
+    plan = priced(plan, schema, unit, _measure(plan))
     asks = [_ask(plan, asked, schema, unit) for asked in plan.asks]
     outcomes = []
     with working(2 * len(asks)) as step:
@@ -112,6 +114,14 @@ def verify_plan(
         write_report(out, findings, title=f"Audit of {path.name}", about=about, notes=notes)
     if not all(outcome.holds for outcome in outcomes):
         raise typer.Exit(1)
+
+
+def _measure(plan: Plan) -> Measure:
+    """The currency in which what an error needs is priced: that of the budget."""
+    budget = plan.budget
+    if budget.cost is not None or budget.ledger is None or not budget.ledger.exists():
+        return budget.cost.measure if budget.cost is not None else Measure.PURE
+    return Ledger(budget.ledger).measure
 
 
 def _unit(plan: Plan) -> PrivacyUnit:

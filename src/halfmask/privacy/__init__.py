@@ -5,6 +5,7 @@ Prices         `Pure`, `Approximate`, `ZCDP`, `GDP` (all a `Cost` in a `Measure`
 Conversions    `pure_rho`, `pure_mu`, `bounded_range_rho`,
                `zcdp_delta`, `zcdp_epsilon`, `zcdp_rho`, `gdp_delta`, `gdp_epsilon`, `gdp_mu`,
                `gdp_after_zcdp`
+Meaning        `Meaning`: what an attacker can do at most with the answers of a price
 Ledger         `Ledger`, its `Receipt` and `Entry`; `Purse`, a part of it for one procedure,
                and `EndingPurse`, for one that ends with Gaussian noise
 """
@@ -28,6 +29,7 @@ from halfmask.privacy.currencies import GDP, ZCDP, Approximate, Pure
 from halfmask.privacy.ending import EndingPurse, gdp_after_zcdp
 from halfmask.privacy.exact import Number, at_most, exact, plain
 from halfmask.privacy.ledger import Ledger, Receipt
+from halfmask.privacy.meaning import Meaning
 from halfmask.privacy.purse import Purse
 from halfmask.privacy.report import Report
 from halfmask.privacy.unit import PrivacyUnit, Relation
@@ -40,6 +42,7 @@ __all__ = [
     "EndingPurse",
     "Entry",
     "Ledger",
+    "Meaning",
     "Measure",
     "Number",
     "PrivacyUnit",

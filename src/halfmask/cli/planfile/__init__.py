@@ -8,7 +8,7 @@
 
 from halfmask.cli.planfile.document import Document
 from halfmask.cli.planfile.kinds import QUERIES
-from halfmask.cli.planfile.plan import Ask, Budget, Plan, Table, read_plan
+from halfmask.cli.planfile.plan import Ask, Budget, Plan, Table, Wanted, read_plan
 from halfmask.cli.planfile.section import PLACEHOLDER
 
 __all__ = [
@@ -19,5 +19,6 @@ __all__ = [
     "Document",
     "Plan",
     "Table",
+    "Wanted",
     "read_plan",
 ]

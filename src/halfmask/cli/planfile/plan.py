@@ -18,11 +18,12 @@ from halfmask.cli.planfile.section import (
     Form,
     Section,
 )
+from halfmask.errors import InvalidQuery
 from halfmask.plan import Filters, Keys, where
 from halfmask.privacy import Cost
 from halfmask.queries import price_of
 
-__all__ = ["Ask", "Budget", "Plan", "Table", "read_plan"]
+__all__ = ["Ask", "Budget", "Plan", "Table", "Wanted", "read_plan"]
 
 _MONEY = ("epsilon", "delta", "rho", "mu")
 
@@ -45,10 +46,20 @@ class Budget:
 
 
 @dataclass(frozen=True)
+class Wanted:
+    """The error that each question may have, by its name, and the delta of the price to find."""
+
+    errors: Mapping[str, Any]
+    delta: Any
+
+
+@dataclass(frozen=True)
 class Ask:
     """One [[release]]: the arguments of one `Curator.ask`.
 
     questions: by name; a single one has the name "".
+    paid: the price; None where an error is wanted, until `priced`.
+    wanted: the error to allow for each question, in place of a price, and the delta beside it.
     rows: the public guess of how many rows there are, in each group.
     values: the keys as written, to name the one that is refused.
     """
@@ -56,7 +67,8 @@ class Ask:
     name: str
     place: Place
     questions: Mapping[str, Question]
-    price: Cost
+    paid: Cost | None
+    wanted: Wanted | None
     where: str | None
     by: Keys | Filters | str | None
     shares: Mapping[str, Any] | None
@@ -67,6 +79,13 @@ class Ask:
     def query(self) -> Question | Mapping[str, Question]:
         """What is asked: one query, or several by name."""
         return self.questions.get("", self.questions)
+
+    @property
+    def price(self) -> Cost:
+        """What the ask costs; known once the plan was `priced`."""
+        if self.paid is None:
+            raise InvalidQuery("error: its price is not known yet; give an epsilon")
+        return self.paid
 
     @property
     def options(self) -> dict[str, Any]:
@@ -144,7 +163,7 @@ def _asks(top: Section, rows: int | None) -> tuple[Ask, ...]:
 
 def _ask(release: Section, rows: int | None) -> Ask:
     name = release.need("name", TEXT)
-    beside = ("name", "where", "by", "rows", *_MONEY)
+    beside = ("name", "where", "by", "rows", "error", *_MONEY)
     if "queries" in release.values:
         release.only("queries", "shares", *beside)
         questions = _questions(release.inside("queries"))
@@ -158,7 +177,8 @@ def _ask(release: Section, rows: int | None) -> Ask:
         name=name,
         place=release.place,
         questions=questions,
-        price=_price(release),
+        paid=None if "error" in release.values else _price(release),
+        wanted=_wanted(release, questions) if "error" in release.values else None,
         where=_filter(release),
         by=by,
         shares=_shares(release),
@@ -196,6 +216,18 @@ def _keys(by: Section) -> Keys | Filters | str:
         values.append(None)  # TOML has no null: rows without a key are asked for by name
     with by.document.naming(by.place, by.values):
         return Keys(by.need("column", TEXT), values, by.get("other", FLAG) or False)
+
+
+def _wanted(release: Section, questions: Mapping[str, Question]) -> Wanted:
+    for key in ("epsilon", "rho", "mu"):
+        if key in release.values:
+            raise release.refusal("error", f"an error and {key} are given; leave one of them out")
+    delta = release.get("delta", AMOUNT)
+    if "" in questions:
+        return Wanted({"": release.need("error", AMOUNT)}, delta)
+    errors = release.need("error", TABLE)
+    inside = release.inside("error")
+    return Wanted({name: inside.need(name, AMOUNT) for name in errors}, delta)
 
 
 def _filter(release: Section) -> str | None:

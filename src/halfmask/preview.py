@@ -1,0 +1,41 @@
+"""What is known of an answer before it is bought."""
+
+from dataclasses import dataclass
+
+from halfmask.privacy import Cost, Meaning
+from halfmask.rendering import figure
+
+__all__ = ["Preview"]
+
+
+@dataclass(frozen=True)
+class Preview:
+    """The error to expect, from public facts alone: no row was read, nothing was spent.
+
+    rmse: the root-mean-square error of the value against the exact one on the bounded rows.
+    bias: its mean error, clipping not counted.
+    interval_width: of the 95 % interval.
+    assuming: the public assumptions behind it.
+    price: of the whole ask.
+    """
+
+    rmse: float
+    bias: float
+    interval_width: float
+    assuming: str = ""
+    price: Cost | None = None
+
+    @property
+    def meaning(self) -> str:
+        """What the price lets an attacker do at most, in one sentence; see `privacy.Meaning`."""
+        return Meaning(self.price).in_words() if self.price is not None else ""
+
+    def __str__(self) -> str:
+        assuming = f", assuming {self.assuming}" if self.assuming else ""
+        rmse, bias, width = (
+            figure(number, self.rmse) for number in (self.rmse, self.bias, self.interval_width)
+        )
+        return (
+            f"expected error {rmse} (root mean square), bias {bias}, 95 % interval {width} wide"
+            f"{assuming}; no row was read"
+        )

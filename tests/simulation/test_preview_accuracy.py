@@ -1,0 +1,110 @@
+"""Previews are right: within 5 % of the error measured over 2000 trials, for every query.
+
+The rows are what the previews assume, so only noise differs. Allowed beside the 5 % is the sampling
+error of a root mean square, from the trials' own fourth moments, at a false-alarm rate of 1e-6.
+"""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import halfmask as hm
+from halfmask.cli.planfile import QUERIES
+
+LOW, HIGH = -20.0, 100.0
+EDGES = [LOW, 0.0, 7.5, 40.0, HIGH]
+ROWS, TRIALS = 2000, 2000
+EVEN = (np.arange(ROWS) + 0.5) / ROWS
+TABLE = {
+    "x": LOW + (HIGH - LOW) * EVEN,
+    "y": np.random.default_rng(1).permutation(EVEN),
+    "g": np.array(["a", "b"])[np.arange(ROWS) % 2],
+}
+PAIR = {"x": (LOW, HIGH), "y": (0, 1)}
+
+ACCURATE = {
+    "count": hm.Count(),
+    "count_distinct": hm.CountDistinct(),
+    "sum": hm.Sum("x", LOW, HIGH),
+    "mean": hm.Mean("x", LOW, HIGH),
+    "variance": hm.Variance("x", LOW, HIGH),
+    "standard_deviation": hm.StandardDeviation("x", LOW, HIGH),
+    "histogram": hm.Histogram("x", EDGES),
+    "median": hm.Median("x", LOW, HIGH),
+    "quantile": hm.Quantile("x", [0.75, 0.5, 0.1], LOW, HIGH),
+    "linear_queries": hm.LinearQueries("x", EDGES, [[1, 1, 1, 1], [1, -1, 0, 0]]),
+    "ranges": hm.Ranges("x", EDGES),
+    "prefixes": hm.Prefixes("x", EDGES),
+    "marginals": hm.Marginals({"x": EDGES, "g": ["a", "b"]}),
+    "covariance": hm.Covariance(PAIR),
+    "correlation": hm.Correlation(PAIR),
+}
+
+OTHERWISE = {
+    "bounds": "an error in rows, since no bounds say what a row is worth",
+    "suggest_bounds": "a table of choices, not a number",
+    "top_k": "names; the chance of a wrong one depends on the rows",
+    "most_common": "a name",
+    "choose": "a name",
+    "above_threshold": "names",
+    "box_median": "sampling of normal points counted in; see below",
+    "coordinate_median": "sampling of normal points counted in; see below",
+    "robust_location": "sampling of normal points counted in; see below",
+    "location": "whichever of the three",
+}
+
+
+def ratio(errors, predicted, share=0.05):
+    """Measured over predicted error, and how far from 1 it may be."""
+    squares = np.mean(np.square(errors).reshape(len(errors), -1), axis=1)
+    measured = math.sqrt(squares.mean())
+    chance = squares.std() / math.sqrt(len(squares)) / squares.mean() / 2
+    return measured / predicted, share + stats.norm.isf(1e-6 / 2) * chance
+
+
+def test_every_query_is_under_the_law_or_named_as_an_exception():
+    assert set(QUERIES) == set(ACCURATE) | set(OTHERWISE)
+    assert not set(ACCURATE) & set(OTHERWISE)
+
+
+@pytest.mark.parametrize("name", ACCURATE)
+def test_predicted_errors_are_those_of_the_trials(name):
+    query, price = ACCURATE[name], {"epsilon": "0.5"}
+    tried = hm.trials(query, TABLE, repeats=TRIALS, **price)
+    predicted = hm.open(TABLE, budget=1).preview(query, rows=ROWS, **price).rmse
+    found, far = ratio(tried.estimates - tried.exact, predicted)
+    assert far < 1 / 3  # a prediction off by 3/2 is caught
+    assert abs(found - 1) < far
+
+
+@pytest.mark.parametrize("name", ["count", "sum", "variance", "histogram", "covariance"])
+def test_predicted_errors_of_gaussian_noise(name):
+    query, price = ACCURATE[name], {"mu": "0.5"}
+    tried = hm.trials(query, TABLE, repeats=TRIALS, **price)
+    predicted = hm.open(TABLE, budget=hm.GDP(1)).preview(query, rows=ROWS, **price).rmse
+    found, far = ratio(tried.estimates - tried.exact, predicted)
+    assert far < 1 / 4
+    assert abs(found - 1) < far
+
+
+CENTRES = {
+    "box_median": (hm.BoxMedian(0, 20), {"epsilon": 1}),
+    "coordinate_median": (hm.CoordinateMedian(0, 20), {"epsilon": 1}),
+    "robust_location": (hm.RobustLocation(0, 20), {"rho": "0.2"}),
+}
+
+
+@pytest.mark.parametrize("name", CENTRES)
+def test_centres_of_normal_points_err_as_predicted_within_a_quarter(name):
+    """Against the centre that the points were drawn about, sampling error and all."""
+    query, price = CENTRES[name]
+    random, errors = np.random.default_rng(3), []
+    for _ in range(300):
+        points = random.normal(size=(500, 2))
+        with hm.open(points, budget=hm.ZCDP(1)) as table:
+            errors.append(table.ask(query, **price).value)
+            predicted = table.preview(query, rows=500, **price).rmse
+    found, far = ratio(np.array(errors), predicted, share=0.25)
+    assert abs(found - 1) < far < 1 / 2
