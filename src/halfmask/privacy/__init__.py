@@ -4,7 +4,8 @@ Whom           `Relation`, `PrivacyUnit`
 Prices         `Pure`, `Approximate`, `ZCDP`, `GDP` (all a `Cost` in a `Measure`), `exact`
 Conversions    `pure_rho`, `pure_mu`, `bounded_range_rho`,
                `zcdp_delta`, `zcdp_epsilon`, `zcdp_rho`, `gdp_delta`, `gdp_epsilon`, `gdp_mu`
-Ledger         `Ledger`, its `Receipt` and `Entry`; `Purse`, a part of it for one procedure
+Ledger         `Ledger`, its `Receipt` and `Entry`; `Purse`, a part of it for one procedure;
+               `ExportedLedger`, the JSON that MATLAB and Octave keep
 """
 
 from halfmask.privacy.chain import Entry
@@ -24,6 +25,7 @@ from halfmask.privacy.conversions import (
 from halfmask.privacy.cost import Cost, Measure
 from halfmask.privacy.currencies import GDP, ZCDP, Approximate, Pure
 from halfmask.privacy.exact import Number, exact, plain
+from halfmask.privacy.exported import ExportedLedger
 from halfmask.privacy.ledger import Ledger, Receipt
 from halfmask.privacy.purse import Purse
 from halfmask.privacy.report import Report
@@ -35,6 +37,7 @@ __all__ = [
     "Approximate",
     "Cost",
     "Entry",
+    "ExportedLedger",
     "Ledger",
     "Measure",
     "Number",
