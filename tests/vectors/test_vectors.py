@@ -9,30 +9,13 @@ import json
 from fractions import Fraction
 from pathlib import Path
 
-import numpy as np
 import pytest
+from tape import Tape, noise
 
-from halfmask.noise import discrete_gaussian, discrete_laplace, exp_minus, seeded_words, weighted
+from halfmask.noise import discrete_gaussian, discrete_laplace, exp_minus, weighted
 
 VECTORS = Path(__file__).parent / "noise.json"
 HALF = 1 << 31
-
-
-class Tape:
-    """Recorded words; reading beyond the last fails. `laps` repeats them, each lap bent by its
-    number, for long runs."""
-
-    seeded = True
-
-    def __init__(self, words, laps=1):
-        lap = np.array(words, np.uint64)
-        bends = np.arange(laps, dtype=np.uint64)[:, None] << np.uint64(11)
-        self.tape, self.read = (lap ^ bends).ravel(), 0
-
-    def words(self, count):
-        self.read += count
-        assert self.read <= self.tape.size, "the tape has ended"
-        return self.tape[self.read - count : self.read].copy()
 
 
 def drawn(case):
@@ -82,10 +65,6 @@ def digits(bits, x, factor=Fraction(1)):
 def packed(halves):
     """Words of half-words, the low half first."""
     return [low | high << 32 for low, high in zip(halves[::2], halves[1::2], strict=True)]
-
-
-def noise(count, seed):
-    return [int(word) for word in seeded_words(seed).words(count)]
 
 
 def cell_ends():

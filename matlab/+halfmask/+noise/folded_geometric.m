@@ -54,7 +54,7 @@ function [low, is_255] = low_bits(words, count, m, mask)
 % The low m bits of each lane, and whether its accepting byte, on top, is 255.
 if m <= 24
     drawn = typecast(words.take(ceil(count / 2)), 'uint32');
-    drawn = drawn(1:count);
+    drawn = reshape(drawn(1:count), [], 1);
     is_255 = drawn >= uint32(4278190080);
     low = uint64(bitand(drawn, uint32(mask)));
 else
