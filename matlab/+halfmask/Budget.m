@@ -14,8 +14,8 @@ classdef Budget < handle
 %   Python, so that Python can check an export. A file is for one session at a time: a budget whose
 %   file was changed behind its back refuses to charge.
 %
-%   Privacy: prices chosen adaptively and stopped at the budget compose to it. [Rogers, Roth, Ullman &
-%   Vadhan 2016: sums of epsilon are a filter]
+%   Privacy: prices chosen adaptively and stopped at the budget compose to it. [Rogers, Roth, Ullman
+%   & Vadhan 2016: sums of epsilon are a filter]
     properties (SetAccess = private)
         file = ''
         account

@@ -17,14 +17,15 @@ function result = mean(varargin)
 %       'budget'      a halfmask.Budget, which is charged before a row is read, or refuses
 %       'confidence'  of the interval, 0.95 unless given
 %
-%   How: with a = (x - lower) / (upper - lower), one row moves the pair (sum of 1 - a, sum of a) by 1
-%   in L1, so the whole price buys the noise of both, unsplit; the mean is read off their ratio. For
-%   many rows a small first look shows the middle of the data, and the sum about it, which moves
+%   How: with a = (x - lower) / (upper - lower), one row moves the pair (sum of 1 - a, sum of a) by
+%   1 in L1, so the whole price buys the noise of both, unsplit; the mean is read off their ratio.
+%   For many rows a small first look shows the middle of the data, and the sum about it, which moves
 %   less, gets the rest. The same words give the same answer as halfmask.Mean in Python.
 %
 %   Privacy: epsilon-DP; two-sided sums at shares of the price and, where the noisy count is large,
 %   the sum about a private centre c, whose reach is max(c - lower, upper - c); adaptive sequential
-%   composition; the ratio is post-processing. [Dwork, McSherry, Nissim & Smith 2006, Prop. 1, Thm 3]
+%   composition; the ratio is post-processing. [Dwork, McSherry, Nissim & Smith 2006, Prop. 1, Thm
+%   3]
 %
 %   Example
 %       budget = halfmask.Budget(1);

@@ -8,8 +8,8 @@ function result = quantile(varargin)
 %   the answer is a whole number, else a point of a grid of 2^31 to 2^32 steps.
 %
 %   r.value; r.interval, the public bounds: no narrower one is known without a price; r.rank_error,
-%   how many rows at most r.value lies beside its exact rank, with confidence r.confidence. The other
-%   fields and the options: see halfmask.count.
+%   how many rows at most r.value lies beside its exact rank, with confidence r.confidence. The
+%   other fields and the options: see halfmask.count.
 %
 %   Privacy: epsilon-DP; the exponential mechanism with the score -|rows below - q n|, which one row
 %   moves by max(q, 1 - q) (add/remove) or 1 (replace). [McSherry & Talwar 2007, Thm 6]
@@ -45,7 +45,8 @@ if strcmp(request.relation, 'replace')
 end
 rate = halfmask.parts.part_of(request.epsilon, 1e6, 2 * worst);  % of a row
 halfmask.parts.charge(request, title);
-cell_of = chosen_cell(halfmask.parts.on_grid(data, grid), q, grid, rate, request.words);
+cell_of = halfmask.parts.quantile_cells( ...
+    halfmask.parts.on_grid(data, grid), q, grid, rate, 1, request.words);
 
 scale = 1 / halfmask.exact.to_double(rate);
 law = sprintf('exponential mechanism on ranks, scale %.6g rows', scale);
@@ -56,26 +57,4 @@ result.rank_error = ceil(scale * log(cells / (1 - request.confidence)));
 result.statement = sprintf('%s: %s, to %d rows (%g %%). %s', title, ...
     halfmask.parts.written(result.value, (bounds_of(2) - bounds_of(1)) / 1000), ...
     result.rank_error, 100 * request.confidence, halfmask.parts.promise(request));
-end
-
-function cell_of = chosen_cell(v, q, grid, rate, words)
-% One cell t with P(t) proportional to exp(-rate d(t)): d(t) is the least of |F - q n| over the cell
-% and its end, F the rows before. All cells between two values that occur have the same d.
-v = sort(v);
-n = numel(v);
-starts = [true(min(n, 1), 1); diff(v) > 0];
-found = v(starts);
-before = [find(starts) - 1; n];  % rows before each found cell, and before what follows the last
-rank = 1e6 * before - q * n;
-starts_of = [grid.lower; found + 1];  % of the gaps before, between and after the found cells
-gaps = [found; grid.upper + 1] - starts_of;
-nearest = max(max(rank(1:end - 1), -rank(2:end)), 0);
-millionth = halfmask.parts.part_of(rate, 1, 1e6);
-lengths = [gaps; ones(numel(found), 1)];
-i = halfmask.noise.weighted(lengths, -[abs(rank); nearest], millionth, 1, words);
-if i > numel(gaps)
-    cell_of = found(i - numel(gaps));
-else
-    cell_of = starts_of(i) + double(halfmask.noise.below(uint64(gaps(i)), 1, words));
-end
 end

@@ -6,9 +6,10 @@ function result = sum(varargin)
 %   The bounds must be known without the data: they set the noise. NaN adds nothing, infinite values
 %   are clipped. r.value, r.interval, r.cost, r.statement and the options: see halfmask.count.
 %
-%   Privacy: epsilon-DP; one row moves the sum by at most max(|lower|, |upper|) when added or removed,
-%   by max(upper, 0) - min(lower, 0) when replaced (a value may be missing). [Dwork, McSherry,
-%   Nissim & Smith 2006, Prop. 1] Sums are of whole numbers of a public grid, so nothing is rounded.
+%   Privacy: epsilon-DP; one row moves the sum by at most max(|lower|, |upper|) when added or
+%   removed, by max(upper, 0) - min(lower, 0) when replaced (a value may be missing). [Dwork,
+%   McSherry, Nissim & Smith 2006, Prop. 1] Sums are of whole numbers of a public grid, so nothing
+%   is rounded.
 %
 %   Example
 %       r = halfmask.sum([3 5 8], 0, 10, 'epsilon', 1)

@@ -5,7 +5,7 @@ function run_tests(varargin)
 %   the process with exit code 1 in Octave, with an error in MATLAB.
 here = fileparts(mfilename('fullpath'));
 if exist('OCTAVE_VERSION', 'builtin')
-    warning('off', 'Octave:shadowed-function');  % sum and its like: in a package they shadow nothing
+    warning('off', 'Octave:shadowed-function');  % in a package, sum shadows nothing
 end
 addpath(here, fileparts(here));
 names = varargin;

@@ -1,6 +1,7 @@
 function [quotient, rest] = divide(a, b)
 %DIVIDE  The quotient of two whole numbers, rounded down, and the rest; b is above 0.
-%   Long division. By one digit, doubles hold all that comes up; by more, each digit is guessed by doubles, which are off by one at most, and put right.
+%   Long division. By one digit, doubles hold all that comes up; by more, each digit is guessed by
+%   doubles, which are off by one at most, and put right.
 quotient = zeros(1, numel(a));
 rest = zeros(1, 0);
 if isscalar(b)

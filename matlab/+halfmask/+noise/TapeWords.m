@@ -16,7 +16,8 @@ classdef TapeWords < handle
     methods
         function self = TapeWords(tape)
             if ~isa(tape, 'uint64')
-                error('halfmask:words', 'words: a tape of class %s; give uint64 words', class(tape));
+                error('halfmask:words', 'words: a tape of class %s; give uint64 words', ...
+                    class(tape));
             end
             self.tape = tape(:);
         end

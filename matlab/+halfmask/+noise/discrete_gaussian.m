@@ -3,8 +3,8 @@ function k = discrete_gaussian(sigma, count, words)
 %   k = halfmask.noise.discrete_gaussian(sigma, count) gives count samples, an int64 column.
 %   k = halfmask.noise.discrete_gaussian(sigma, count, words) draws from given words, for tests.
 %
-%   sigma is above 0 and at most 2^55: a double, at its exact binary value, or a ratio. Rejection from
-%   the discrete Laplace law of scale t = floor(sigma) + 1. [Canonne, Kamath & Steinke 2020,
+%   sigma is above 0 and at most 2^55: a double, at its exact binary value, or a ratio. Rejection
+%   from the discrete Laplace law of scale t = floor(sigma) + 1. [Canonne, Kamath & Steinke 2020,
 %   algorithm 3] Words are read as by halfmask.noise.discrete_gaussian in Python: in blocks of 2^14
 %   samples, while m are missing, m + floor(m/2) + 16 proposals; a word each starts their accepting
 %   numbers; undecided ones read on, in order.

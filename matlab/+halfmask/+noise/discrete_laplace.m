@@ -3,10 +3,10 @@ function k = discrete_laplace(scale, count, words)
 %   k = halfmask.noise.discrete_laplace(scale, count) gives count samples, an int64 column.
 %   k = halfmask.noise.discrete_laplace(scale, count, words) draws from given words, for tests.
 %
-%   scale is above 0 and at most 2^55: a double, at its exact binary value, or a ratio. Words are read
-%   as by halfmask.noise.discrete_laplace in Python: up to scale 1024, a half-word a sample is a sign
-%   and the first 31 bits of u, and |k| = floor(-scale ln(u (1 + exp(-1/scale)) / 2)); then each
-%   sample whose bits do not fix that reads on, in order. Larger scales: see folded_geometric.
+%   scale is above 0 and at most 2^55: a double, at its exact binary value, or a ratio. Words are
+%   read as by halfmask.noise.discrete_laplace in Python: up to scale 1024, a half-word a sample is
+%   a sign and the first 31 bits of u, and |k| = floor(-scale ln(u (1 + exp(-1/scale)) / 2)); then
+%   each sample whose bits do not fix that reads on, in order. Larger scales: see folded_geometric.
 %   [Inverse transform; Ghosh, Roughgarden & Sundararajan 2012 for the law.]
 %
 %   Example

@@ -1,12 +1,12 @@
 function k = folded_geometric(scale, count, words, signed)
 %FOLDED_GEOMETRIC  X = G or -1 - G by a sign s, for G geometric of a scale above 512, exactly.
-%   k = halfmask.noise.folded_geometric(scale, count, words, true) gives discrete Laplace samples, an
-%   int64 column: P(s = 1) is proportional to exp(-1/t) against 1. With false, s is a fair coin.
+%   k = halfmask.noise.folded_geometric(scale, count, words, true) gives discrete Laplace samples,
+%   an int64 column: P(s = 1) is proportional to exp(-1/t) against 1. With false, s is a fair coin.
 %
-%   G = 2^m H + L by its high and low digits, which are independent [Devroye 1986, chapter X.2]: H is
-%   geometric of scale t / 2^m between 256 and 512, and (L, s) are m + 1 uniform bits accepted with
-%   probability exp(-(L + s)/t) > 1 - 1/256, so that a byte decides unless it is 255. Words are read
-%   as by halfmask.noise.split in Python, which says in what order.
+%   G = 2^m H + L by its high and low digits, which are independent [Devroye 1986, chapter X.2]: H
+%   is geometric of scale t / 2^m between 256 and 512, and (L, s) are m + 1 uniform bits accepted
+%   with probability exp(-(L + s)/t) > 1 - 1/256, so that a byte decides unless it is 255. Words are
+%   read as by halfmask.noise.split in Python, which says in what order.
 m = 0;
 while halfmask.exact.compare(scale.num, halfmask.exact.move(scale.den, 9 + m)) > 0
     m = m + 1;

@@ -3,8 +3,8 @@ function [k, minus] = geometric(scale, count, words, two_sided)
 %   [k, minus] = halfmask.noise.geometric(scale, count, words, false) gives doubles, and logicals:
 %   true for minus. With true in place of false, k are sizes of discrete Laplace samples.
 %
-%   scale is a ratio of at most 1024. Reads ceil(count/2) words, then those that open lanes need, one
-%   after the other.
+%   scale is a ratio of at most 1024. Reads ceil(count/2) words, then those that open lanes need,
+%   one after the other.
 law = halfmask.noise.survival(scale, two_sided);
 [minus, w] = halfmask.noise.half_words(words, count);
 [k, open] = halfmask.noise.floors(law, w);

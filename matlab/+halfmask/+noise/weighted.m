@@ -8,9 +8,9 @@ function chosen = weighted(counts, scores, rate, count, words)
 %   integers below 2^53. rate >= 0 is a double, at its exact binary value, or a ratio.
 %
 %   Words are read as by halfmask.noise.weighted in Python, whose indices are one less: an index is
-%   proposed with its integer weight, ceil(2^(20-k) counts exp(rate (score - best))), k such that the
-%   greatest is between 2^19 and 2^20 or so; then a word each accepts it, or reads on; the rejected
-%   start again, together.
+%   proposed with its integer weight, ceil(2^(20-k) counts exp(rate (score - best))), k such that
+%   the greatest is between 2^19 and 2^20 or so; then a word each accepts it, or reads on; the
+%   rejected start again, together.
 %
 %   Example
 %       halfmask.noise.weighted([1 1 1], [5 9 8], 0.5, 1)

@@ -1,5 +1,5 @@
 function h = half_width(mechanism, confidence)
-%HALF_WIDTH  The smallest whole h with P(|noise| > h) <= 1 - confidence (doubles err to the wide side).
+%HALF_WIDTH  The smallest whole h with P(|noise| > h) <= 1 - confidence; doubles err to the wide.
 %   P(|noise| > h) = 2 a^(h + 1) / (1 + a), a = exp(-1/scale).
 h = 0;
 if mechanism.width > 0

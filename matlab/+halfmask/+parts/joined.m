@@ -1,8 +1,8 @@
 function form = joined(looks, noisy, scale, c)
 %JOINED  Join looks, and the sum T about a centre c where there is one, into one ratio.
-%   form = halfmask.parts.joined(looks), or joined(looks, noisy, scale, c) with the noisy T. Each look
-%   says A - t(A + B) = 0, the centred sum says T - (t - c) n = 0 with n from the looks; the forms are
-%   weighted by the inverse of their noise's variance (least squares) and added.
+%   form = halfmask.parts.joined(looks), or joined(looks, noisy, scale, c) with the noisy T. Each
+%   look says A - t(A + B) = 0, the centred sum says T - (t - c) n = 0 with n from the looks; the
+%   forms are weighted by the inverse of their noise's variance (least squares) and added.
 precisions = 1 ./ (2 * [looks.scale] .^ 2);
 total = precisions * ones(numel(looks), 1);
 counting = precisions / total;

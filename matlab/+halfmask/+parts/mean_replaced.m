@@ -1,8 +1,9 @@
 function [form, value_form, law] = mean_replaced(sums, width, request, rows)
 %MEAN_REPLACED  The mean where rows are replaced and their number is public.
-%   The pair of sums is turned to (A - B, A + B): a replaced row moves the first by 2 widths, or each
-%   by one where a value turns missing. form is the ratio of both, for an interval that holds whatever
-%   is missing; value_form takes the public number of rows, unless too many values seem missing.
+%   The pair of sums is turned to (A - B, A + B): a replaced row moves the first by 2 widths, or
+%   each by one where a value turns missing. form is the ratio of both, for an interval that holds
+%   whatever is missing; value_form takes the public number of rows, unless too many values seem
+%   missing.
 %
 %   Privacy: 2 widths in L1 at the whole price. [Dwork, McSherry, Nissim & Smith 2006, Prop. 1] The
 %   number of rows is public under this relation, by its definition.

@@ -1,7 +1,7 @@
 function t = theta(form)
 %THETA  Where in the bounds a ratio of noisy sums lies: 0 at the lower, 1 at the upper one.
-%   A form is a struct of columns: t is where sum((top - t * bottom) .* noisy) vanishes; scale is that
-%   of each noisy number's Laplace noise.
+%   A form is a struct of columns: t is where sum((top - t * bottom) .* noisy) vanishes; scale is
+%   that of each noisy number's Laplace noise.
 top = form.top' * form.noisy;
 bottom = form.bottom' * form.noisy;
 if bottom > 0
