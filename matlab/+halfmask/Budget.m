@@ -35,6 +35,7 @@ classdef Budget < handle
             [amount, text] = halfmask.exact.meant(epsilon, 'budget');
             self.account = opened(halfmask.parts.units(amount, false), text);
             if nargin > 1
+                file = char(file);
                 if exist(file, 'file')
                     error('halfmask:budget', ['budget: %s exists; ' ...
                         'open it with halfmask.Budget.open, or choose another file'], file);
@@ -85,6 +86,7 @@ classdef Budget < handle
 
         function export(self, file)
             %EXPORT  Write all of it as JSON; Python checks that with `halfmask ledger verify`.
+            file = char(file);
             if exist(file, 'file') && ~strcmp(file, self.file)
                 error('halfmask:budget', 'budget: %s exists; choose another file', file);
             end
@@ -137,7 +139,7 @@ classdef Budget < handle
     methods (Static)
         function self = open(file)
             %OPEN  Go on from an existing file, once it has been checked from end to end.
-            self = halfmask.Budget(read_file(file), file);
+            self = halfmask.Budget(read_file(char(file)), char(file));
             self.verify();
         end
     end

@@ -20,11 +20,11 @@ function result = count(varargin)
 %       disp(r.statement)
 %
 %   See also halfmask.sum, halfmask.mean, halfmask.histogram, halfmask.Budget
-arguments_of = varargin;
-if numel(arguments_of) > 0 && (isa(varargin{1}, 'table') || isstruct(varargin{1}))
-    arguments_of{1} = rows_of(varargin{1});
+inputs = varargin;
+if numel(inputs) > 0 && (isa(varargin{1}, 'table') || isstruct(varargin{1}))
+    inputs{1} = rows_of(varargin{1});
 end
-[request, data] = halfmask.parts.asked(arguments_of, 0);
+[request, data] = halfmask.parts.asked(inputs, 0);
 known = strcmp(request.relation, 'replace');
 mechanism = halfmask.parts.laplace(double(~known), request.epsilon);
 if known

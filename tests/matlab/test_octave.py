@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(
 
 def octave(code):
     """Run Octave code beside the toolbox: (exit code, output)."""
-    command = [OCTAVE, "--no-gui", "--norc", "--quiet", "--eval", code]
+    command = [OCTAVE, "--no-gui", "--norc", "--quiet", "--path", str(HOME), "--eval", code]
     done = subprocess.run(command, cwd=HOME, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout + done.stderr
 
@@ -64,6 +64,24 @@ def test_python_checks_an_exported_budget(tmp_path):
     code, said = octave(f"halfmask.Budget.open('{path}');")
     assert code == 1
     assert "row 1 was changed" in said
+
+
+def test_the_example_runs_and_errs_less_than_the_usual_way():
+    code, said = octave("run('examples/article.m')")
+    assert code == 0, said
+    assert "and epsilon 0 is left of epsilon 0.5" in said
+    errors = [
+        int(re.search(rf"^{way} .* (\d+)$", said, re.M)[1]) for way in ("usual", "halfmask.mean")
+    ]
+    assert errors[1] < errors[0]  # by 3 times; of 100 trials each the ratio is within a third or so
+
+
+def test_help_says_what_is_promised():
+    for name in ("count", "sum", "mean", "histogram", "quantile", "median", "Budget"):
+        code, said = octave(f"help halfmask.{name}")
+        assert code == 0, said
+        assert "Privacy: " in said
+        assert f"halfmask.{name}(" in said
 
 
 def test_the_files_keep_to_what_both_languages_read():

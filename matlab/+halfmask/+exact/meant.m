@@ -3,6 +3,9 @@ function [q, text] = meant(value, name)
 %   [q, text] = halfmask.exact.meant(value, name) gives the ratio and how it is written. A double
 %   stands for the shortest decimal that reads back as the same double. It must lie between 1e-12
 %   and 1e6: outside there is nothing to pay, or no privacy left. name is for the message.
+if isa(value, 'string')
+    value = char(value);
+end
 if ischar(value) && size(value, 1) == 1
     text = strtrim(value);
 elseif isnumeric(value) && isscalar(value) && isreal(value)

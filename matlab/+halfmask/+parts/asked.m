@@ -1,14 +1,16 @@
-function [request, data, values] = asked(arguments, count)
+function [request, data, values] = asked(inputs, count)
 %ASKED  What was asked, checked before any row is read: the part that all questions share.
-%   [request, data, values] = halfmask.parts.asked(arguments, count) takes the arguments of a
+%   [request, data, values] = halfmask.parts.asked(inputs, count) takes the arguments of a
 %   question: a vector, or a table (in Octave a struct of columns) and the name of a column; then
 %   count values, such as the bounds; then names and values. data is the vector as given, still
 %   unread; request has epsilon (a ratio) and cost (in words), name, relation, budget, words,
 %   seeded and confidence.
-if isempty(arguments)
+if isempty(inputs)
     error('halfmask:data', 'data: none given; give a vector, or a table and the name of a column');
 end
-[data, name, rest] = picked(arguments);
+strings = cellfun(@(input) isa(input, 'string') && isscalar(input), inputs);
+inputs(strings) = cellfun(@char, inputs(strings), 'UniformOutput', false);
+[data, name, rest] = picked(inputs);
 if numel(rest) < count
     error('halfmask:arguments', ...
         'arguments: too few after the data; see help');
@@ -53,11 +55,11 @@ for i = 1:2:numel(given)
 end
 end
 
-function [data, name, rest] = picked(arguments)
+function [data, name, rest] = picked(inputs)
 % The column of a table or struct, or the vector itself; its kind is looked at, not its values.
-data = arguments{1};
+data = inputs{1};
 name = '';
-rest = arguments(2:end);
+rest = inputs(2:end);
 if isa(data, 'table') || (isstruct(data) && isscalar(data))
     if isempty(rest) || ~ischar(rest{1})
         error('halfmask:column', 'column: none named; give its name after the table');
