@@ -1,10 +1,10 @@
 %ARTICLE  A private mean salary: many trials, their bias, their spread, a histogram.
 %   Run it from the folder matlab: addpath(pwd); run('examples/article.m')
 %
-%   The usual script adds noise to a sum and to a count, each at half of the price, from rand(). Here
-%   the noise is exact and from the operating system, the bounds are declared before the data are
-%   seen, a budget is kept, and the whole price buys both sums. The salaries are simulated, so they
-%   may be drawn and asked about again and again; of real ones every trial would have to be paid.
+%   The usual script adds noise to a sum and to a count, each at half of the price, from rand().
+%   Here the noise is exact and from the operating system, the bounds are declared before the data
+%   are seen, a budget is kept, and the whole price buys both sums. The salaries are simulated, so
+%   they may be asked about again and again; of real ones every trial would have to be paid.
 
 employees = 100;
 lower = 0;

@@ -5,7 +5,7 @@ function [low, high] = hull(form, tail)
 %   problems in interval estimation]
 ratio = (form.top' * form.noisy) / (form.bottom' * form.noisy);
 points = unique([(0:64) / 64, ratio(form.bottom' * form.noisy > 0 & ratio >= 0 & ratio <= 1)]);
-inside = arrayfun(@(t) possible(form, t, tail), points);
+inside = possible(form, points, tail);
 first = find(inside, 1);
 last = find(inside, 1, 'last');
 if isempty(first)
@@ -18,8 +18,8 @@ high = edge(form, tail, points(min(last + 1, numel(points))), points(last));
 end
 
 function answer = possible(form, t, tail)
-factor = form.top - t * form.bottom;
-far = abs(factor' * form.noisy);
+factor = form.top - form.bottom * t;  % a column for each t
+far = abs(form.noisy' * factor);
 answer = halfmask.parts.laplace_tail(far, abs(factor) .* form.scale) >= tail;
 end
 
