@@ -3,10 +3,12 @@
     python3 dev.py run     a private release of a real table
     python3 dev.py test    everything that must hold: formatting, types, layers, tests, documents
 
-Needs Python 3.11 or later with venv, and pip's package index; nothing else.
+Needs Python 3.11 or later with venv, and pip's package index; nothing else. As root on Debian,
+`test` installs Octave for the tests of matlab/.
 """
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -36,6 +38,7 @@ def run() -> None:
 def test() -> None:
     """Install the package with its test tools, and check everything."""
     prepare("--group", f"{HOME / 'pyproject.toml'}:test")
+    add_octave()
     call(BIN / "ruff", "check", ".")
     call(BIN / "ruff", "format", "--check", ".")
     call(BIN / "mypy")
@@ -49,6 +52,14 @@ def prepare(*extra: str) -> None:
         subprocess.run([sys.executable, "-m", "venv", PLACE], check=True)
         call(BIN / "python", "-m", "pip", "install", "--quiet", "--upgrade", "pip>=25.1")
     call(BIN / "python", "-m", "pip", "install", "--quiet", "--editable", HOME, *extra)
+
+
+def add_octave() -> None:
+    """Install Octave for the tests of matlab/ where that can be done; else they are skipped."""
+    able = shutil.which("apt-get") and hasattr(os, "geteuid") and os.geteuid() == 0
+    if able and not shutil.which("octave"):
+        call("apt-get", "-qq", "update")
+        call("apt-get", "-qq", "install", "--yes", "--no-install-recommends", "octave")
 
 
 def call(*words: object) -> None:

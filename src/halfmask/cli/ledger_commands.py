@@ -8,7 +8,7 @@ import typer
 
 from halfmask.cli.show import say, table, visible
 from halfmask.errors import LedgerError
-from halfmask.privacy import Ledger
+from halfmask.privacy import ExportedLedger, Ledger
 
 __all__ = ["report", "show", "verify"]
 
@@ -64,10 +64,18 @@ def verify(
         typer.Option(help="A head that a release carries: the ledger must still contain it."),
     ] = None,
 ) -> None:
-    """Check every row, sum and link of a ledger, and that no charge was taken out."""
-    ledger = _opened(path)
-    ledger.verify(head)
-    count = len(ledger.entries())
+    """Check every row, sum and link of a ledger, and that no charge was taken out.
+
+    A file that ends in .json is an export, as MATLAB and Octave keep it.
+    """
+    ledger: Ledger | ExportedLedger
+    if path.suffix == ".json":
+        ledger = ExportedLedger.read(path, head)
+        count = len(ledger.entries)
+    else:
+        ledger = _opened(path)
+        ledger.verify(head)
+        count = len(ledger.entries())
     charges = "1 charge" if count == 1 else f"{count} charges"
     say(
         f"{path}: whole. {charges}, {ledger.spent} spent of {ledger.budget}; head {ledger.head}",

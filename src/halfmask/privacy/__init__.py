@@ -8,6 +8,9 @@ Conversions    `pure_rho`, `pure_mu`, `bounded_range_rho`,
 Meaning        `Meaning`: what an attacker can do at most with the answers of a price
 Ledger         `Ledger`, its `Receipt` and `Entry`; `Purse`, a part of it for one procedure,
                and `EndingPurse`, for one that ends with Gaussian noise
+               `zcdp_delta`, `zcdp_epsilon`, `zcdp_rho`, `gdp_delta`, `gdp_epsilon`, `gdp_mu`
+Ledger         `Ledger`, its `Receipt` and `Entry`; `Purse`, a part of it for one procedure;
+               `ExportedLedger`, the JSON that MATLAB and Octave keep
 """
 
 from halfmask.privacy.chain import Entry
@@ -28,6 +31,7 @@ from halfmask.privacy.cost import Cost, Measure
 from halfmask.privacy.currencies import GDP, ZCDP, Approximate, Pure
 from halfmask.privacy.ending import EndingPurse, gdp_after_zcdp
 from halfmask.privacy.exact import Number, at_most, exact, plain
+from halfmask.privacy.exported import ExportedLedger
 from halfmask.privacy.ledger import Ledger, Receipt
 from halfmask.privacy.meaning import Meaning
 from halfmask.privacy.purse import Purse
@@ -41,6 +45,7 @@ __all__ = [
     "Cost",
     "EndingPurse",
     "Entry",
+    "ExportedLedger",
     "Ledger",
     "Meaning",
     "Measure",

@@ -1,0 +1,6 @@
+function epsilon = part_of(epsilon, num, den)
+%PART_OF  num/den of an epsilon, exactly.
+epsilon = halfmask.exact.ratio( ...
+    halfmask.exact.multiply(epsilon.num, halfmask.exact.whole(num)), ...
+    halfmask.exact.multiply(epsilon.den, halfmask.exact.whole(den)));
+end
