@@ -81,7 +81,7 @@ class Series:
 
     def preview(self) -> Preview:
         """Predict the error of the totals: reads no row, spends nothing."""
-        return preview_of(self.closings.blank().expected())
+        return preview_of(self.closings.blank().expected(), self.price)
 
     def release(self, through: object) -> Release:
         """Return the running totals at the ends of all periods up to this one.
