@@ -132,7 +132,13 @@ class Release(_Made):
     @property
     def statement(self) -> str:
         """The answer in words, as it may be published."""
-        return f"{_title(self.query)}: {self._with_interval()}. {self._promise()}"
+        doubt = f" CAUTION: {self.doubt}." if self.doubt else ""
+        return f"{_title(self.query)}: {self._with_interval()}.{doubt} {self._promise()}"
+
+    @property
+    def doubt(self) -> str:
+        """Why the answer may have failed, where its own noisy numbers show it; else empty."""
+        return str(getattr(self.estimate, "doubt", ""))
 
     def cells(self, confidence: float = 0.95) -> tuple[Cell, ...]:
         """Return the numbers one by one: the answer alone, or one a bin."""

@@ -3,16 +3,16 @@
 import csv
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from halfmask.cli.figures import Answer, Figure, figures
-from halfmask.cli.show import table
+from halfmask.cli.show import say, table
 from halfmask.curator import Curator
 from halfmask.errors import HalfmaskError
 from halfmask.release import GroupedRelease, Release
-from halfmask.rendering import figure
+from halfmask.rendering import figure, significant
 from halfmask.version import __version__
 
 __all__ = ["print_answers", "write_csv", "write_json"]
@@ -31,11 +31,21 @@ def print_answers(answers: Answers) -> None:
             head = (name, str(one.cost)) if line == 0 else ("", "")
             rows.append((head[0], one.of, *_numbers(one), head[1]))
     table(("release", "of", "value", "95 % interval", "cost"), rows, right="value")
+    for name, answer in answers.items():
+        say(*(f"CAUTION: {name}: {doubt}." for doubt in _doubts(answer)))
+
+
+def _doubts(answer: Answer) -> Iterator[str]:
+    if isinstance(answer, Release):
+        yield from filter(None, [answer.doubt])
+    elif not isinstance(answer, GroupedRelease):
+        for one in answer.values():
+            yield from _doubts(one)
 
 
 def _numbers(one: Figure) -> tuple[str, str]:
     if one.low is None or one.high is None:  # what was chosen, not made noisy
-        return str(one.value), ""
+        return significant(one.value), ""
     spread = (one.high - one.low) / 2
     value, low, high = (figure(number, spread) for number in (one.value, one.low, one.high))
     return value, f"{low} to {high}"

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from statistics import NormalDist
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,11 +51,22 @@ class Place:
     count: float
     found: bool = True
 
+    post_processing: ClassVar[tuple[str, ...]] = ("held inside the bounds",)
+
     @property
-    def post_processing(self) -> tuple[str, ...]:
-        """What was done to the noisy point, and a warning where it may have failed."""
-        doubt = "the noisy count of points is too small for this price: the point may be far off"
-        return ("held inside the bounds",) if self.found else ("held inside the bounds", doubt)
+    def doubt(self) -> str:
+        """A warning where the stages may have failed."""
+        few = "the noisy count of points is too small for this price: the point may be far off"
+        return "" if self.found else few
+
+    def cells(
+        self, confidence: float = 0.95
+    ) -> tuple[tuple[str, float, float | None, float | None], ...]:
+        """Each coordinate with its column; with an interval where the stages succeeded."""
+        known = self.interval(confidence) if self.found else ((None, None),) * len(self.point)
+        return tuple(
+            (label, x, *pair) for label, x, pair in zip(self.labels, self.point, known, strict=True)
+        )
 
     @property
     def value(self) -> tuple[float, ...]:
@@ -75,9 +86,11 @@ class Found:
     """Where the points were found, in cells; outer, inner: median lengths in units of the scales.
 
     Of lengths with coordinates held to 6 scales, and to `CUT` scales.
+    enough: whether the noisy count leaves hope that they were found.
     """
 
     count: float
+    enough: bool
     budget: Budget
     centre: NDArray[np.float64]
     scales: NDArray[np.float64]
@@ -145,8 +158,8 @@ class RobustStages:
         found = self.find(price, measure)
         point, noise = self.refine(price, measure, found)
         deviations = tuple(float(s) for s in noise * self.region.steps)
-        place, feasible = self.region.place(point), found.budget.feasible
-        return Place(self.region.names, place, deviations, found.count, feasible)
+        place = self.region.place(point)
+        return Place(self.region.names, place, deviations, found.count, found.enough)
 
     def find(self, price: ZCDP, measure: Measure) -> Found:
         """Count, find the coordinate medians, their scales, and two median lengths."""
@@ -163,7 +176,9 @@ class RobustStages:
         scales = np.array(lengths.values) / NormalDist().inv_cdf(0.75)
         frame = Frame(tuple(centre.tolist()), tuple(scales.tolist()))
         (radii,) = measure(Radii(points, self.moved, price.share(budget.radii), frame, (FAR, CUT)))
-        return Found(count, budget, centre, scales, *radii.values)
+        most = counted.value + self.unsure(price)
+        enough = budget.feasible and self.budget(most, price).feasible
+        return Found(count, enough, budget, centre, scales, *radii.values)
 
     def refine(
         self, price: ZCDP, measure: Measure, found: Found
