@@ -66,7 +66,7 @@ class Series:
     def closings(self) -> Closings:
         """The strategy and the noise of all closings: as begun, or chosen by public facts."""
         begun = self.ledger.stored(self._id)
-        strategy = json.loads(begun)["strategy"] if begun else None
+        strategy = json.loads(begun).get("strategy") if begun else None
         return self.question.lay(self.setting, self.price, strategy)
 
     @property

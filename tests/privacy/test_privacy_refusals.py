@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from halfmask.errors import InvalidQuery
-from halfmask.plan import Among, And, Bins, Comparison, Keys, Not, col, where
+from halfmask.plan import Among, And, Bins, Comparison, Keys, Not, Periods, col, where
 from halfmask.privacy import Cost, Ledger, PrivacyUnit, Pure, Relation, exact
 
 SECRET = "Ada-Lovelace-1815"
@@ -48,6 +48,11 @@ PLACES = {
     "keyed": lambda t: Keys(t, ["a"]),
     "twice": lambda t: Keys("s", [SECRET * 10, SECRET * 10, 0.5]),
     "edges": lambda t: Bins("s", t),
+    "start": lambda t: Periods(t, 1, 2),
+    "every": lambda t: Periods("2026-01-01", t, 2),
+    "step": lambda t: Periods(0, t, 2),
+    "periods": lambda t: Periods(0, 1, t),
+    "period": lambda t: Periods(0, 1, 2).find(t),
 }
 
 

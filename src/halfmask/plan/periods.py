@@ -77,8 +77,8 @@ class Periods:
 
     def find(self, period: object) -> int:
         """Return how many periods there are up to this one: a label, or a moment that is in it."""
-        if period in self.labels:
-            return self.labels.index(str(period)) + 1
+        if isinstance(period, str) and period in self.labels:
+            return self.labels.index(period) + 1
         known = f"the first is {self.labels[0]}, the last {self.labels[-1]}"
         try:
             moment: Any = scalar(period, "period")
@@ -109,7 +109,7 @@ class Periods:
             if isinstance(every, bool | str):
                 raise TypeError
             return first + i * every
-        if every in _MONTHS:
+        if isinstance(every, str) and every in _MONTHS:
             return _months_on(first, i * _MONTHS[every])
         step = _STEPS[every] if isinstance(every, str) and every in _STEPS else every
         if not isinstance(step, timedelta):

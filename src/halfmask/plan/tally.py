@@ -200,10 +200,10 @@ class Bins:
                 given = [microseconds(instant(scalar(edge, "edges"), "edges")) for edge in given]
                 object.__setattr__(self, "timed", True)
             edges = tuple(float(edge) for edge in given)
-        except InvalidQuery:
-            raise
         except (TypeError, ValueError, OverflowError):
-            raise InvalidQuery(f"edges: {shown(self.edges)} is no list of numbers") from None
+            raise InvalidQuery(
+                f"edges: {shown(self.edges)} is no list of numbers, or of dates such as 2024-02-29"
+            ) from None
         if len(edges) < 2:
             raise InvalidQuery(f"edges: {len(edges)} of them make no bin; give at least two edges")
         if any(map(isnan, edges)):
