@@ -78,7 +78,7 @@ class Mean:
 
     @property
     def _share(self) -> float:
-        return 0.1 if self.share is None else self.share
+        return 0.2 if self.share is None else self.share
 
     @property
     def _range(self) -> Range:

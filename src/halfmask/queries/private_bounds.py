@@ -18,6 +18,9 @@ __all__ = ["Bounds", "Tails", "apart"]
 OWN = 0.5
 """How far beyond the outermost rows a bound is aimed, in scales of rank; measured: 0.5 to 1."""
 
+FALL = 2
+"""How much less likely far octaves are: 1/2^FALL of the one before, beside their width."""
+
 
 @dataclass(frozen=True, repr=False)
 class Bounds(Asked):
@@ -90,7 +93,7 @@ class Tails(Asked):
         plan = self.prepare(setting, price).plan
         rate = min(node.rate for level in plan.levels for node in level)
         parts = self._request(setting).weight
-        return float(rate) * parts * (rows - self.rows) > (20 - REAL_STEP) * math.log(2)
+        return float(rate) * parts * (rows - self.rows) > FALL * (20 - REAL_STEP) * math.log(2)
 
     def _bounds(self) -> tuple[Bound, Bound]:
         return None, None
@@ -107,9 +110,13 @@ class Tails(Asked):
         return f"values of {self.column} with {self.rows} rows beyond"
 
     def _grid(self, setting: Setting) -> QuantileGrid:
-        """Take the whole line, far octaves less likely; refuse times, of which there is no mean."""
+        """Take the whole line, far octaves less likely; refuse times, of which there is no mean.
+
+        A bound 2^i too far has 2^i times the noise, and the octave 1/4^i of the weight: so hardly
+        any octave adds to the mean square of the error, while a far bound is still found.
+        """
         setting.schema.numeric(self.column)
-        return replace(super()._grid(setting), fall=1)
+        return replace(super()._grid(setting), fall=FALL)
 
     def prepare(self, setting: Setting, price: Cost) -> Quantiles:
         """Fix the grid and the choices; see `Query`."""
@@ -121,5 +128,5 @@ class Tails(Asked):
 def apart(found: tuple[float, float], grid: OnGrid) -> tuple[float, float]:
     """Order two bounds, and widen them where they are too close to lay a grid between them."""
     lower, upper = sorted(found)
-    least = max(1024 * 2.0**grid.log2_step, max(abs(lower), abs(upper)) * 2.0**-30)
+    least = max(2.0**grid.log2_step, max(abs(lower), abs(upper)) * 2.0**-30)
     return lower, max(upper, lower + least)
