@@ -63,10 +63,10 @@ end
 if any(radius(:) <= 0)
     error('halfmask:bounds', 'bounds: a radius of %g is not above 0', min(radius(:)));
 end
-lower = (center(:) - radius(:)) .* ones(d, 1);
-upper = (center(:) + radius(:)) .* ones(d, 1);
+center = double(center(:)) .* ones(d, 1);
+radius = double(radius(:)) .* ones(d, 1);
 for j = d:-1:1
-    halfmask.parts.bounds(lower(j), upper(j));
-    grids(j) = halfmask.parts.lay_grid(lower(j), upper(j), 2 ^ 31);
+    [lower, upper] = halfmask.parts.bounds(center(j) - radius(j), center(j) + radius(j));
+    grids(j) = halfmask.parts.lay_grid(lower, upper, 2 ^ 31);
 end
 end

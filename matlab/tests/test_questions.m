@@ -54,7 +54,9 @@ end
 end
 
 function missing_values_do_not_count()
-% Epsilon 1e5 leaves no noise to speak of.
+% Epsilon 1e5 leaves no noise to speak of. Bounds of other classes are numbers too.
+near(halfmask.median(int16([5 6 700]), int8(0), int16(1000), 'epsilon', 1e5), 6);
+near(halfmask.mean(single([5 6 700]), int8(0), single(1000), 'epsilon', 1e5), 237);
 x = [1 2 NaN 9 Inf -Inf NaN];
 options = {'epsilon', 1e5};
 near(halfmask.count(x, options{:}), 7);
