@@ -1,7 +1,7 @@
 function tests = test_centres()
 %TEST_CENTRES  Depths by their definitions, and the private median of each column.
 tests = {@depths_of_a_cross, @depths_move_by_one_row, @depths_are_asked_well, ...
-    @medians_are_near, @medians_keep_their_bounds, @medians_are_charged};
+    @medians_are_near, @medians_keep_their_bounds, @medians_are_priced, @medians_are_charged};
 end
 
 function depths_of_a_cross()
@@ -61,6 +61,18 @@ end
 refused(@() halfmask.coordinatewise_median([1 2], 0, -1, 'epsilon', 1), 'halfmask:bounds', '-1');
 refused(@() halfmask.coordinatewise_median([1 2], 1:3, 1, 'epsilon', 1), 'halfmask:bounds', '2');
 refused(@() halfmask.coordinatewise_median('ab', 0, 1, 'epsilon', 1), 'halfmask:data', 'char');
+end
+
+function medians_are_priced()
+% d columns at epsilon/d each: the scale of one median is d/epsilon rows, twice that if replaced.
+for d = 1:3
+    r = halfmask.coordinatewise_median(ones(4, d), 0, 9, 'epsilon', 0.5);
+    meant = sprintf('exponential mechanism on ranks, scale %d rows', 2 * d);
+    check(strcmp(r.mechanism, meant), r.mechanism);
+    r = halfmask.coordinatewise_median(ones(4, d), 0, 9, 'epsilon', 0.5, 'relation', 'replace');
+    meant = sprintf('exponential mechanism on ranks, scale %d rows', 4 * d);
+    check(strcmp(r.mechanism, meant), r.mechanism);
+end
 end
 
 function medians_are_charged()
