@@ -35,9 +35,7 @@ function result = mean(varargin)
 %
 %   See also halfmask.sum, halfmask.median, halfmask.Budget
 [request, data, values] = halfmask.parts.asked(varargin, 2);
-[lower, upper] = values{:};
-halfmask.parts.bounds(lower, upper);
-[lower, upper] = deal(double(lower), double(upper));
+[lower, upper] = halfmask.parts.bounds(values{:});
 grid = halfmask.parts.lay_grid(lower, upper, halfmask.parts.cells_against_noise(request.epsilon));
 width = grid.upper - grid.lower;
 halfmask.parts.laplace(1280 * width, request.epsilon);  % refuse now what could not be drawn later

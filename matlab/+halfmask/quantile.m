@@ -20,7 +20,7 @@ function result = quantile(varargin)
 %
 %   See also halfmask.median, halfmask.histogram
 [request, data, values] = halfmask.parts.asked(varargin, 3);
-[q, lower, upper] = values{:};
+q = values{1};
 if ~(isnumeric(q) && isscalar(q) && isreal(q) && q >= 0 && q <= 1)
     error('halfmask:q', 'q: must be one number from 0 to 1; give one such as 0.5 for the median');
 elseif q ~= round(q * 1e6) / 1e6
@@ -30,15 +30,15 @@ what = sprintf('Quantile %g', q);
 if q == 0.5
     what = 'Median';
 end
-halfmask.parts.bounds(lower, upper);
+[lower, upper] = halfmask.parts.bounds(values{2:3});
 title = sprintf('%s, held to %s to %s', halfmask.parts.of_column(what, request), ...
-    halfmask.parts.written(double(lower)), halfmask.parts.written(double(upper)));
-if isinteger(data) && max(abs(double([lower, upper]))) <= 2 ^ 53 && ceil(lower) < floor(upper)
-    grid = struct('step', 1, 'lower', ceil(double(lower)), 'upper', floor(double(upper)));
+    halfmask.parts.written(lower), halfmask.parts.written(upper));
+if isinteger(data) && max(abs([lower, upper])) <= 2 ^ 52 && ceil(lower) < floor(upper)
+    grid = struct('step', 1, 'lower', ceil(lower), 'upper', floor(upper));
 else
-    grid = halfmask.parts.lay_grid(double(lower), double(upper), 2 ^ 31);
+    grid = halfmask.parts.lay_grid(lower, upper, 2 ^ 31);
 end
-q = round(q * 1e6);  % in millionths
+q = round(double(q) * 1e6);  % in millionths
 worst = max(q, 1e6 - q);
 if strcmp(request.relation, 'replace')
     worst = 1e6;

@@ -16,9 +16,7 @@ function result = sum(varargin)
 %
 %   See also halfmask.count, halfmask.mean
 [request, data, values] = halfmask.parts.asked(varargin, 2);
-[lower, upper] = values{:};
-halfmask.parts.bounds(lower, upper);
-[lower, upper] = deal(double(lower), double(upper));
+[lower, upper] = halfmask.parts.bounds(values{:});
 grid = halfmask.parts.lay_grid(lower, upper, halfmask.parts.cells_against_noise(request.epsilon));
 reach = max(abs(grid.lower), abs(grid.upper));
 if strcmp(request.relation, 'replace')

@@ -2,7 +2,8 @@ function tests = test_questions()
 %TEST_QUESTIONS  What is refused, what no row may do, and the laws of intervals and quantiles.
 tests = {@mistakes_are_named, @no_row_makes_an_error, @missing_values_do_not_count, ...
     @columns_are_vectors, @intervals_cover, @numbers_are_written, @reach_is_true, ...
-    @medians_follow_their_law, @medians_of_replaced_rows_follow_theirs, @quantiles_hold_ranks};
+    @medians_follow_their_law, @medians_of_replaced_rows_follow_theirs, @quantiles_hold_ranks, ...
+    @choices_are_priced};
 end
 
 function mistakes_are_named()
@@ -54,7 +55,9 @@ end
 end
 
 function missing_values_do_not_count()
-% Epsilon 1e5 leaves no noise to speak of.
+% Epsilon 1e5 leaves no noise to speak of. Bounds of other classes are numbers too.
+near(halfmask.median(int16([5 6 700]), int8(0), int16(1000), 'epsilon', 1e5), 6);
+near(halfmask.mean(single([5 6 700]), int8(0), single(1000), 'epsilon', 1e5), 237);
 x = [1 2 NaN 9 Inf -Inf NaN];
 options = {'epsilon', 1e5};
 near(halfmask.count(x, options{:}), 7);
@@ -158,6 +161,19 @@ for factor = [1, 2 / 3, 3 / 2]
     gap = max(abs(found - cumsum(p) / sum(p)));
     check((gap <= sqrt(log(2e6) / (2 * n))) == (factor == 1), '%g: factor %g, gap %g', ...
         q, factor, gap);
+end
+end
+
+function choices_are_priced()
+% One row moves the rank by max(q, 1 - q), or by 1 if it is replaced; the scale is twice that.
+scales = {0.5, 'add_remove', 2; 0.25, 'add_remove', 3; 0.9, 'add_remove', 3.6; ...
+    0.5, 'replace', 4; ...
+    0.25, 'replace', 4};
+for i = 1:size(scales, 1)
+    [q, relation, scale] = scales{i, :};
+    r = halfmask.quantile(1:9, q, 0, 10, 'epsilon', 0.5, 'relation', relation);
+    meant = sprintf('exponential mechanism on ranks, scale %g rows', scale);
+    check(strcmp(r.mechanism, meant), '%g, %s: %s', q, relation, r.mechanism);
 end
 end
 

@@ -6,8 +6,10 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from halfmask.depth import spatial_depth, tukey_depth
 from halfmask.errors import LedgerError
 from halfmask.privacy import ExportedLedger
 
@@ -77,11 +79,28 @@ def test_the_example_runs_and_errs_less_than_the_usual_way():
 
 
 def test_help_says_what_is_promised():
-    for name in ("count", "sum", "mean", "histogram", "quantile", "median", "Budget"):
+    for name in ("count", "sum", "mean", "histogram", "median", "quantile", "Budget"):
         code, said = octave(f"help halfmask.{name}")
         assert code == 0, said
         assert "Privacy: " in said
         assert f"halfmask.{name}(" in said
+
+
+def test_depths_are_those_of_python():
+    code, said = octave(
+        "data = [mod((1:60)' * 37, 101), mod((1:60)' * 53, 89)] / 8; points = data(1:7, :) + 1/16;"
+        "rays = [1 0; 3 1; -2 5; 0 1];"
+        "disp(sprintf('spatial %.15g', halfmask.depth.spatial_depth(points, data)));"
+        "disp(sprintf('tukey %d', halfmask.depth.tukey_depth(points, data, rays)))"
+    )
+    assert code == 0, said
+    i = np.arange(1, 61)
+    data = np.column_stack([i * 37 % 101, i * 53 % 89]) / 8
+    points, rays = data[:7] + 1 / 16, [[1, 0], [3, 1], [-2, 5], [0, 1]]
+    spatial = [float(found) for found in re.findall(r"spatial ([\d.e-]+)", said)]
+    tukey = [int(found) for found in re.findall(r"tukey (\d+)", said)]
+    assert spatial == pytest.approx(spatial_depth(points, data), abs=1e-12)
+    assert tukey == tukey_depth(points, data, rays).tolist()
 
 
 def test_the_files_keep_to_what_both_languages_read():
