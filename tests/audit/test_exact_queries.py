@@ -10,10 +10,11 @@ import pytest
 
 import halfmask as hm
 from halfmask.audit import verify
+from halfmask.audit.exact.spending import Spending
 from halfmask.audit.exact.tables import Simulation
 from halfmask.plan import Bins, Keys, OnGrid, Schema, Tally
 from halfmask.plan import where as parse
-from halfmask.privacy import GDP, ZCDP, Approximate, PrivacyUnit, Pure, Relation
+from halfmask.privacy import GDP, ZCDP, Approximate, PrivacyUnit, Pure, Relation, gdp_after_zcdp
 
 SCHEMA = {"u": "integer", "g": "text", "x": "real", "y": "unread", "t": "time", "b": "boolean"}
 QUERIES = {
@@ -41,10 +42,11 @@ QUERIES = {
     "deepest on average": hm.DepthMedian("integrated dual", [[0, 0], [5, 1]], 10, ["x", "u"]),
     "nearest": hm.DepthMedian("spatial", [[0, 0], [1, 2], [5, 1]], 10, ["x", "u"]),
     "depth": hm.DepthCheck([1, 2], 10, ["x", "u"]),
+    "signs": hm.SignCovariance(0, 10, ["x", "u"], location=(1, 1)),
 }
 CENTRES = {"coordinate medians", "box median", "spatial median"}
 DEPTHS = {"deepest", "deepest on average", "nearest", "depth"}
-UNGROUPED = {"top two", "choice", "covariance", *CENTRES, *DEPTHS}
+UNGROUPED = {"top two", "choice", "covariance", "signs", *CENTRES, *DEPTHS}
 KEYS = Keys("g", ["ops", "r&d", None])
 REPLACE = Relation.REPLACE
 SETTINGS = {
@@ -92,12 +94,31 @@ def test_keys_that_are_found_cost_no_more_than_the_price(questions, setting):
 
 
 @pytest.mark.parametrize("setting", ["rows", "rows replaced, filtered", "units of two rows"])
-def test_the_stages_of_a_robust_location_cost_no_more_than_the_price(setting):
-    query = hm.RobustLocation(0, 10, ["x", "u"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        hm.RobustLocation(0, 10, ["x", "u"]),
+        hm.RobustLocation(0, 10, ["x", "u"], whiten=True),
+        hm.SignCovariance(0, 10, ["x", "u"]),
+        hm.TylerScatter(0, 10, ["x", "u"]),
+    ],
+    ids=["robust", "whitened", "sign", "tyler"],
+)
+def test_the_stages_of_a_centre_and_a_scatter_cost_no_more_than_the_price(query, setting):
     given = SETTINGS[setting] if setting != "units of two rows" else {"unit": PrivacyUnit("b", 2)}
     found = verify(query, schema=SCHEMA, price=Approximate(1, "1e-6"), seconds=4, **given)
     assert found.holds, found
     assert found.loss > 0
+
+
+def test_gaussians_after_a_rho_are_counted_by_their_curve_and_no_more():
+    price = Approximate(1, "1e-6")
+    rho = price.largest_zcdp().rho / 4
+    mu_squared = gdp_after_zcdp(rho, price.epsilon, price.delta) ** 2
+    within = Spending(rho=rho, mu_squared=mu_squared)
+    assert within.in_currency_of(price) == 1
+    for more in (Spending(rho=rho / 100), Spending(mu_squared=mu_squared / 100)):
+        assert (within + more).in_currency_of(price) > 1
 
 
 def test_a_law_in_no_closed_form_is_named():

@@ -57,7 +57,7 @@ def test_a_shape_is_found_whatever_the_tails_and_the_axes(kind, stretch):
     assert off(value, shape) < 0.12
     assert (value == value.T).all()
     assert np.trace(value) == pytest.approx(6)
-    assert not release.estimate.post_processing[-1].startswith("too few")
+    assert not release.doubt
 
 
 def test_points_that_are_kept_tell_more_of_heavy_tails_and_nothing_beside_outliers():
@@ -145,6 +145,12 @@ def test_strange_tables_get_a_matrix(query, table):
     assert np.linalg.eigvalsh(value).min() > -1e-9 * np.abs(value).max()
     assert np.isfinite(np.array(release.interval())).all()
     assert "sign cov" in release.statement.lower() or "shape" in release.statement.lower()
+
+
+def test_a_shape_of_too_few_points_is_doubted_and_has_no_intervals():
+    release = asked(points(100, np.eye(3)), TylerScatter(0, 100))
+    assert "CAUTION: too few points" in release.statement
+    assert {cell.low for cell in release.cells()} == {None}
 
 
 def test_what_is_wrong_in_public_is_refused_before_it_costs():

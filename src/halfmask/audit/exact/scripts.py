@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from halfmask.audit.exact.frozen import COURSES, Frozen
 from halfmask.errors import BudgetExhausted, InvalidQuery
 from halfmask.plan import Request
-from halfmask.privacy import Cost, Purse
+from halfmask.privacy import Cost, EndingPurse, Purse
 from halfmask.procedures import Together, UnknownKeys
 from halfmask.procedures.location import Composite
 from halfmask.queries import Coarse, Estimate, Measurement, Prepared, Setting
@@ -86,14 +86,14 @@ class _Run:
         asked.run(setting, self.price, lambda measurement: self._measure(measurement, purse))
         return Script(tuple(self.measurements), self.overspent)
 
-    def _measure(self, measurement: Measurement[E], purse: Purse) -> tuple[E, ...]:
+    def _measure(self, measurement: Measurement[E], purse: Purse | EndingPurse) -> tuple[E, ...]:
         try:
             if not measurement.is_public:
                 purse.spend(measurement.cost)
         except (BudgetExhausted, InvalidQuery):  # too much, or of no proved price in this currency
             self.overspent = True
         if isinstance(measurement, Composite):  # its stages are the measurements
-            inside = Purse(measurement.inside)
+            inside = measurement.purse
             last = measurement.stages.run(
                 measurement.inside, lambda one: self._measure(one, inside)
             )

@@ -10,6 +10,7 @@ from halfmask.privacy import (
     Approximate,
     Cost,
     Pure,
+    gdp_after_zcdp,
     gdp_epsilon,
     pure_mu,
     pure_rho,
@@ -63,11 +64,15 @@ class Spending:
                 laplace = pure_mu(self.epsilon) ** 2 if self.epsilon else 0
                 return self.mu_squared + laplace
             case Approximate() if self.delta <= claimed.delta:
-                return self._epsilon_at(claimed.delta - self.delta)
+                return self._epsilon_at(claimed.delta - self.delta, claimed.epsilon)
         return None
 
-    def _epsilon_at(self, delta: Fraction) -> Fraction | None:
-        """Return the epsilon of the whole where the Gaussians get so much delta."""
+    def _epsilon_at(self, delta: Fraction, claimed: Fraction) -> Fraction | None:
+        """Return the epsilon of the whole where the Gaussians get so much delta.
+
+        Where those in rho leave room for those in mu, it is the claimed one at most.
+        [privacy.gdp_after_zcdp: of independent noises, any may be the last]
+        """
         if not self.rho and not self.mu_squared:
             return self.epsilon
         if not delta:
@@ -76,7 +81,11 @@ class Spending:
             return self.epsilon + gdp_epsilon(_root_up(self.mu_squared), delta)
         laplace = pure_rho(self.epsilon) if self.epsilon else 0
         apart = self.epsilon + zcdp_epsilon(self.rho + self.mu_squared / 2, delta)
-        return min(apart, zcdp_epsilon(self.rho + self.mu_squared / 2 + laplace, delta))
+        found = min(apart, zcdp_epsilon(self.rho + self.mu_squared / 2 + laplace, delta))
+        if found <= claimed or not self.mu_squared:
+            return found
+        room = gdp_after_zcdp(self.rho + laplace, claimed, delta)
+        return claimed if room**2 >= self.mu_squared else found
 
 
 def _root_up(square: Fraction) -> Fraction:

@@ -37,16 +37,19 @@ class Shape:
 
     @property
     def post_processing(self) -> tuple[str, ...]:
-        """What was done to the noisy sums, and a warning where it may have failed."""
-        done = (
+        """What was done to the noisy sums."""
+        return (
             "projected to the nearest positive semidefinite matrix",
             "eigenvalues raised to the noise's, and corrected for what directions hide",
             "given the trace of the number of columns"
             if self.size is None
             else "given the size of median lengths",
         )
-        doubt = "too few points for this price: the shape may be far off"
-        return done if self.found else (*done, doubt)
+
+    @property
+    def doubt(self) -> str:
+        """A warning where the stages may have failed."""
+        return "" if self.found else "too few points for this price: the shape may be far off"
 
     @cached_property
     def _units(self) -> NDArray[np.float64]:
@@ -97,9 +100,12 @@ class Shape:
         pairs = (zip(a, b, strict=True) for a, b in zip(low, high, strict=True))
         return tuple(tuple(row) for row in pairs)
 
-    def cells(self, confidence: float = 0.95) -> list[tuple[str, float, float, float]]:
-        """The entries on and above the diagonal, each with its name and interval."""
-        return entries(self.names, self.value, self.interval(confidence))
+    def cells(
+        self, confidence: float = 0.95
+    ) -> list[tuple[str, float, float | None, float | None]]:
+        """The entries on and above the diagonal; with intervals where the stages succeeded."""
+        made = entries(self.names, self.value, self.interval(confidence))
+        return [(name, x, *(pair if self.found else (None, None))) for name, x, *pair in made]
 
 
 def _table(matrix: Matrix) -> Table:

@@ -237,5 +237,5 @@ class TylerStages:
             found.scales * self.region.steps,
             (d + 2) * signs.deviation,
             size,
-            found.budget.feasible and EDGE * d * sqrt(2 * d) * signs.deviation <= 1,
+            found.enough and EDGE * d * sqrt(2 * d) * signs.deviation <= 1,
         )

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from math import inf, isqrt, sqrt
 from typing import Any, Self
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from halfmask.mechanisms import Additive
 from halfmask.noise import Words
 from halfmask.privacy import Approximate, Pure
+from halfmask.queries.distribution import Noisy
 from halfmask.queries.location.measured import OfPoints
 from halfmask.queries.location.sign_matrix import SignMatrix
 from halfmask.queries.location.signs import FAR
@@ -113,6 +115,10 @@ class Outers(OfPoints):
         # Whole numbers, so squares add up exactly: none is too long, whatever floats do.
         directions[:, ~(squares(directions) <= float(self.radius**2))] = 0
         return directions
+
+    def distribution(self, exact: Any) -> tuple[Noisy, ...]:
+        """Return the sums with their noise; see `Distributed`."""
+        return (Noisy(self.mechanism, self.sums(exact), Fraction(1, self.unit)),)
 
     def release(self, exact: Any, words: Words | None) -> list[Record]:
         """Add the noise."""
