@@ -53,6 +53,8 @@ OTHERWISE = {
     "coordinate_median": "sampling of normal points counted in; see below",
     "robust_location": "sampling of normal points counted in; see below",
     "location": "whichever of the three",
+    "sign_covariance": "a shape; sampling of normal points counted in",
+    "tyler_scatter": "a shape; sampling of normal points counted in",
 }
 
 
