@@ -12,6 +12,11 @@ __all__ = ["Preview"]
 class Preview:
     """The error to expect, from public facts alone: no row was read, nothing was spent.
 
+    Within 5 % of the error measured, for rows as assumed whose number is large beside the noise
+    (tested at 2000). Below, errors of quantiles tend to be less than predicted, those of deviations
+    and correlations more: they are told by the slope alone. Centres and shapes count the sampling
+    of normal points in, and are right within a quarter; `Bounds` errs in rows.
+
     rmse: the root-mean-square error of the value against the exact one on the bounded rows.
     bias: its mean error, clipping not counted.
     interval_width: of the 95 % interval.

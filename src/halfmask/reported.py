@@ -10,7 +10,7 @@ from halfmask.errors import InvalidQuery
 from halfmask.page import facts, framed
 from halfmask.privacy import Cost, Meaning
 from halfmask.provenance import caution
-from halfmask.rendering import figure
+from halfmask.rendering import figure, significant
 
 __all__ = ["report_page"]
 
@@ -125,14 +125,15 @@ def _numbers(cells: list[tuple[str, Any, Any, Any]]) -> str:
 
 
 def _single(value: Any, low: Any, high: Any) -> str:
-    shown = str(value) if low is None else figure(value, (high - low) / 2)
+    shown = significant(value) if low is None else figure(value, (high - low) / 2)
     return html.escape(shown)
 
 
 def _row(label: str, value: Any, low: Any, high: Any, span: tuple[float, float]) -> str:
     name = f"<th>{html.escape(label)}</th>"
     if low is None:
-        return f'<tr>{name}<td>{html.escape(str(value))}</td><td></td><td class="bar"></td></tr>'
+        shown = html.escape(significant(value))
+        return f'<tr>{name}<td>{shown}</td><td></td><td class="bar"></td></tr>'
     spread = (high - low) / 2
     shown, least, most = (html.escape(figure(one, spread)) for one in (value, low, high))
     return (

@@ -9,6 +9,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from matplotlib import pyplot
 from typer.testing import CliRunner
 
 from halfmask.cli import app
@@ -20,7 +21,7 @@ NAMES = [
     "README.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
-    *(str(path.relative_to(ROOT)) for path in sorted((ROOT / "docs").glob("*.md"))),
+    *(str(path.relative_to(ROOT)) for path in sorted((ROOT / "docs").rglob("*.md"))),
     *(str(path.relative_to(ROOT)) for path in sorted((ROOT / "examples").glob("*/README.md"))),
 ]
 
@@ -38,7 +39,8 @@ def beside(tmp_path, monkeypatch):
     """A folder that holds the examples, as the root of the repository does."""
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
-    return tmp_path
+    yield tmp_path
+    pyplot.close("all")
 
 
 @pytest.mark.usefixtures("beside")
@@ -149,7 +151,16 @@ def test_the_salaries_example_prints_its_whole_table(beside):
 
 def test_every_command_is_told_somewhere():
     told = page("README.md") + page("docs/plan.md")
-    for name in ("init", "check", "cost", "run", "ledger show", "ledger verify"):
+    for name in (
+        "init",
+        "check",
+        "cost",
+        "run",
+        "preview",
+        "report",
+        "ledger show",
+        "ledger verify",
+    ):
         assert f"halfmask {name} " in told
 
 

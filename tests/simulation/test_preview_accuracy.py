@@ -51,8 +51,13 @@ OTHERWISE = {
     "above_threshold": "names",
     "box_median": "sampling of normal points counted in; see below",
     "coordinate_median": "sampling of normal points counted in; see below",
+    "spatial_median": "sampling of normal points counted in",
+    "depth_median": "a candidate, chosen",
+    "depth_check": "of a point that halves the rows, which is not known of these",
     "robust_location": "sampling of normal points counted in; see below",
     "location": "whichever of the three",
+    "sign_covariance": "a shape; sampling of normal points counted in",
+    "tyler_scatter": "a shape; sampling of normal points counted in",
 }
 
 

@@ -127,8 +127,8 @@ def sweep(  # noqa: PLR0913
     >>> table = {"salary": np.linspace(20_000, 90_000, 100)}
     >>> below = lambda top: hm.Mean("salary", 0, top)
     >>> tried = hm.sweep(below, table, over=[30_000, 300_000], epsilon=1, repeats=50)
-    >>> tried.clipping.round(-2).tolist()
-    [-25800.0, 0.0]
+    >>> tried.clipping.round(-2).astype(int).tolist()
+    [-25800, 0]
 
     """
     price = {"epsilon": epsilon, "rho": rho, "mu": mu, "shares": shares}
