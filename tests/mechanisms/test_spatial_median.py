@@ -131,6 +131,17 @@ def test_a_wrong_epsilon_is_seen(factor):
     assert p_value("line", SpatialMedian.proposals, factor, 1500) < FALSE_ALARM
 
 
+@pytest.mark.parametrize("case", CASES)
+def test_the_law_that_auditors_get_is_the_law_of_the_score(case):
+    rows, lower, upper, moved, epsilon, steps = CASES[case]
+    points, places = np.array(rows, np.int64), box(lower, upper)
+    median = SpatialMedian(lower, upper, moved, epsilon, steps)
+    found = median.log_masses(points)
+    assert list(found) == places
+    law = np.log(masses(points, places, steps, median.rate))
+    assert np.allclose(list(found.values()), law, atol=1e-9)
+
+
 @pytest.mark.parametrize("n", [0, 1, 20])
 def test_few_rows_in_many_coordinates_take_few_proposals(n):
     """A ball that holds the box is 10^28 times larger than it: far points come from the box."""
