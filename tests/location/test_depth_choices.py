@@ -250,11 +250,30 @@ def test_a_failed_centre_is_told_from_a_good_one(d, price):
     curator = hm.open(rows, budget=hm.ZCDP(100) if "rho" in price else hm.Pure(100))
     good, bad = (curator.ask(DepthCheck((x,) * d, 100), **price) for x in (0.15, -2.0))
     assert good.estimate.ok
-    assert "lies amid" in good.post_processing[-1]
+    assert "lies amid" in good.estimate.statement
+    assert not good.doubt
     assert not bad.estimate.ok
-    assert "do not use" in bad.post_processing[-1]
-    little = hm.open(rows[:20], budget=1).ask(DepthCheck((0.0,) * d, 100), epsilon="0.1").estimate
-    assert not little.ok
+    assert "do not use" in bad.statement
+
+
+@pytest.mark.parametrize(
+    ("counts", "word"),
+    [
+        ((480, 520), "lies amid"),
+        ((100, 900), "does not lie"),
+        ((8, 9), "noise is too large"),
+        ((0, 0), "noise is too large"),
+        ((-35, -20), "noise is too large"),
+        ((-5, 900), "does not lie"),
+    ],
+)
+def test_what_noisy_counts_tell_is_said_in_words(counts, word):
+    """Noise of scale 10; a share of two negative counts tells nothing."""
+    measured = CHECK.prepare(Setting(table([(0, 0.0, 0.0)]).schema, PrivacyUnit()), Pure("0.1"))
+    (found,) = measured.read([counts])
+    assert word in found.statement
+    assert found.ok == (word == "lies amid")
+    assert found.doubt == ("" if found.ok else found.statement)
 
 
 @pytest.mark.parametrize("price", [Pure("0.2"), ZCDP("0.05"), GDP("0.3")], ids=str)

@@ -49,7 +49,7 @@ def test_rows_that_are_too_few_or_too_many_are_refused_before_they_cost():
 
 def test_more_columns_than_end_soon_are_not_chosen_for_the_user():
     price = Pure(1)
-    few, many = (Location(0, 60, rows=10**5).chosen(setting(d), price) for d in (4, 5))
+    few, many = (Location(0, 60, rows=10**5).chosen(setting(d), price) for d in (3, 4))
     assert isinstance(few, SpatialMedian)
     assert not isinstance(many, SpatialMedian)
     assert SpatialMedian(0, 60).expected(setting(5), price, 10**5).rmse < 1.06 / 10**2.5

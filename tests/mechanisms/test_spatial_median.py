@@ -11,11 +11,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp, mpf
-from scipy.stats import chisquare
+from spatial_cases import (
+    CASES,
+    FALSE_ALARM,
+    KINDS,
+    agreement,
+    box,
+    float_lengths,
+    masses,
+    p_value,
+)
 
 from halfmask.errors import InvalidQuery
 from halfmask.mechanisms import SpatialMedian
-from halfmask.mechanisms.spatial.boxes import Boxes
 from halfmask.mechanisms.spatial.cell import Cell
 from halfmask.mechanisms.spatial.matrices import (
     certified_ratio,
@@ -28,8 +36,6 @@ from halfmask.mechanisms.spatial.matrices import (
 from halfmask.mechanisms.spatial.sums import UnitSum
 from halfmask.noise import secure_words, seeded_words
 
-FALSE_ALARM = 1e-6
-
 
 def exact_length(points, theta, steps):
     """‖S‖ by mpmath."""
@@ -41,22 +47,6 @@ def exact_length(points, theta, steps):
             if length:
                 total = [a + g / length for a, g in zip(total, gap, strict=True)]
         return mp.sqrt(mp.fsum(a * a for a in total))
-
-
-def float_lengths(points, places, steps):
-    gaps = (points[None] - np.array(places)[:, None]) * np.array(steps, float)
-    lengths = np.linalg.norm(gaps, axis=2, keepdims=True)
-    units = np.divide(gaps, lengths, out=np.zeros_like(gaps), where=lengths > 0)
-    return np.linalg.norm(units.sum(axis=1), axis=1)
-
-
-def box(lower, upper):
-    return list(itertools.product(*(range(a, b + 1) for a, b in zip(lower, upper, strict=True))))
-
-
-def masses(points, places, steps, rate):
-    weights = np.exp(-float(rate) * float_lengths(points, places, steps))
-    return weights / weights.sum()
 
 
 @given(st.integers(1, 5), st.integers(0, 40), st.integers(0, 50), st.integers(0, 2**32))
@@ -109,17 +99,6 @@ def test_eigenvalue_bounds_hold_and_are_close(d, seed):
     assert certified_ratio(matrix - 2 * np.eye(d) * exact[-1], error, m, 1.0) == -np.inf
 
 
-KINDS = {
-    "normal": lambda g, n, d: g.normal(size=(n, d)),
-    "cauchy": lambda g, n, d: g.standard_cauchy(size=(n, d)),
-    "stretched": lambda g, n, d: g.normal(size=(n, d)) * np.geomspace(1, 10, d),
-    "lattice": lambda g, n, d: np.rint(g.normal(size=(n, d))),
-    "two clusters": lambda g, n, d: g.normal(size=(n, d)) + 30 * (g.random((n, 1)) < 0.4),
-    "equal": lambda g, n, d: np.ones((n, d)),
-    "line": lambda g, n, d: g.normal(size=(n, 1)) * np.ones(d),
-}
-
-
 @given(
     st.sampled_from(sorted(KINDS)), st.integers(1, 6), st.integers(0, 80), st.integers(0, 2**32),
     st.sampled_from([2, 2**10, 2**30]),
@@ -142,99 +121,25 @@ def test_the_bound_is_below_the_score_everywhere(kind, d, n, seed, scale):
             assert levels[shell] / 2**20 <= length + 1e-9 * n
 
 
-def agreement(seen, law):
-    """The p-value of counts under a law; places expected fewer than 5 times are taken together."""
-    expected = law * seen.sum()
-    rare = expected < 5
-    if rare.any():
-        seen, expected = (np.append(x[~rare], x[rare].sum()) for x in (seen, expected))
-        if expected[-1] < 5:
-            seen[0], expected[0] = seen[0] + seen[-1], expected[0] + expected[-1]
-            seen, expected = seen[:-1], expected[:-1]
-    return chisquare(seen, expected).pvalue
+@pytest.mark.parametrize("case", CASES)
+def test_a_draw_has_the_law_of_its_score(case):
+    assert p_value(case, SpatialMedian.proposals) > FALSE_ALARM
 
 
-CASES = {
-    "line": ([[2], [2], [5], [7], [9], [9]], [0], [12], 1, 1, [1]),
-    "plane": ([[0, 0], [3, 1], [1, 4], [1, 1], [5, 2]], [-1, 0], [6, 5], 1, 2, [1, 1]),
-    "steps": ([[0, 0], [3, 1], [1, 4], [1, 1], [5, 2]], [-1, 0], [6, 5], 2, 3, [1, 3]),
-    "all equal": ([[2, 2, 2]] * 5, [0, 0, 0], [4, 3, 4], 1, Fraction(1, 2), [1, 1, 1]),
-    "a line in the plane": ([[0, 0], [1, 1], [3, 3], [6, 6]], [0, 0], [6, 6], 1, 2, [1, 1]),
-    "no rows": (np.empty((0, 2)), [0, 0], [4, 3], 1, 1, [1, 1]),
-}
+@pytest.mark.parametrize("factor", [Fraction(2, 3), Fraction(3, 2)])
+def test_a_wrong_epsilon_is_seen(factor):
+    assert p_value("line", SpatialMedian.proposals, factor, 1500) < FALSE_ALARM
 
 
-def in_shells(median, points):
-    return median.proposals(points)
-
-
-def in_boxes(median, points):
-    return Boxes.of(median, points, median.steps)
-
-
-def p_value(case, factor=1, draws=300, made=in_shells):
+@pytest.mark.parametrize("case", CASES)
+def test_the_law_that_auditors_get_is_the_law_of_the_score(case):
     rows, lower, upper, moved, epsilon, steps = CASES[case]
     points, places = np.array(rows, np.int64), box(lower, upper)
-    median = SpatialMedian(lower, upper, moved, Fraction(epsilon) * factor, steps)
-    proposals, index = made(median, points), {place: i for i, place in enumerate(places)}
-    seen, words = np.zeros(len(places)), secure_words()
-    for _ in range(draws):
-        seen[index[proposals.draw(words)]] += 1
-    rate = SpatialMedian(lower, upper, moved, epsilon, steps).rate
-    return agreement(seen, masses(points, places, steps, rate))
-
-
-@pytest.mark.parametrize("made", [in_shells, in_boxes])
-@pytest.mark.parametrize("case", CASES)
-def test_a_draw_has_the_law_of_its_score(case, made):
-    assert p_value(case, made=made) > FALSE_ALARM
-
-
-@pytest.mark.parametrize("made", [in_shells, in_boxes])
-@pytest.mark.parametrize("factor", [Fraction(2, 3), Fraction(3, 2)])
-def test_a_wrong_epsilon_is_seen(factor, made):
-    assert p_value("line", factor, 1500, made) < FALSE_ALARM
-
-
-@given(st.sampled_from(sorted(KINDS)), st.integers(1, 4), st.integers(0, 40), st.integers(0, 2**32))
-@settings(max_examples=60, deadline=None)
-def test_the_bound_of_a_box_is_below_the_score_in_it_and_boxes_are_a_partition(kind, d, n, seed):
-    generator = np.random.default_rng(seed)
-    rows = np.clip(np.rint(KINDS[kind](generator, n, d) * 50).astype(np.int64), -999, 1000)
-    median = SpatialMedian([-999] * d, [1000] * d, 1, 1, generator.integers(1, 4, d).tolist())
-    boxes = Boxes.of(median, rows, median.steps)
-    for _ in range(5):
-        boxes = boxes.cut(0.0)
-    widths = (boxes.high - boxes.low + 1).astype(object)
-    assert sum(widths.prod(axis=1).tolist()) == 2000**d
-    for place in generator.integers(-999, 1001, (10, d)):
-        assert ((boxes.low <= place) & (place <= boxes.high)).all(axis=1).sum() == 1
-    for low, high, level in zip(boxes.low, boxes.high, boxes.levels.tolist(), strict=True):
-        places = np.vstack([low, high, generator.integers(low, high + 1, (5, d))])
-        assert level / 2**20 <= float_lengths(rows, places, median.steps).min() + 1e-9 * n
-
-
-HARD = {
-    "two places": lambda g, n, d: np.repeat(g.normal(size=(2, d)), n // 2, axis=0),
-    "a long axis": lambda g, n, d: g.normal(size=(n, d)) * ([1e6] + [1] * (d - 1)),
-    "a lattice": lambda g, n, d: np.rint(g.normal(size=(n, d))),
-    "two values": lambda g, n, d: (g.normal(size=(n, d)) > 0).astype(float),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("d", [1, 2, 3])
-@pytest.mark.parametrize("kind", HARD)
-def test_few_coordinates_are_drawn_soon_whatever_the_rows(kind, d):
-    """Parts and proposals are counted, not time; shells alone would take millions on the first."""
-    rows = HARD[kind](np.random.default_rng(1), 600, d)
-    rows = np.rint(rows * (2**36 / np.abs(rows).max())).astype(np.int64)
-    median = SpatialMedian([-(2**40)] * d, [2**40] * d, 1, 1)
-    boxes, words = Boxes.of(median, rows, median.steps), secure_words()
-    assert len(boxes.low) < 3000
-    for _ in range(3000):
-        if boxes.attempt(words) is not None:
-            return
-    pytest.fail("no proposal was accepted")
+    median = SpatialMedian(lower, upper, moved, epsilon, steps)
+    found = median.log_masses(points)
+    assert list(found) == places
+    law = np.log(masses(points, places, steps, median.rate))
+    assert np.allclose(list(found.values()), law, atol=1e-9)
 
 
 @pytest.mark.parametrize("n", [0, 1, 20])

@@ -45,7 +45,7 @@ class Boxes:
     """A partition of the box of a mechanism, with a lower bound of ‖S‖ in each part.
 
     low, high: the ends of each part, (k, d), both within.
-    levels: the bounds times 2^20; middles: ‖S‖ at the middles, about.
+    levels: the bounds times 2^20; usual: ‖S‖ in each, about; it decides about cuts alone.
     """
 
     points: Whole
@@ -54,7 +54,7 @@ class Boxes:
     low: Whole
     high: Whole
     levels: Whole
-    middles: Floats
+    usual: Floats
 
     @classmethod
     def of(cls, mechanism: GridChoice, points: Whole, steps: tuple[int, ...]) -> Self:
@@ -75,7 +75,7 @@ class Boxes:
         rate = float(self.mechanism.rate) / log(2)
         logs = sizes - rate * np.ldexp(self.levels.astype(float), -LEVEL_BITS)
         proposed = np.exp2(logs - logs.max())
-        accepted = np.minimum(proposed, np.exp2(sizes - rate * self.middles - logs.max()))
+        accepted = np.minimum(proposed, np.exp2(sizes - rate * self.usual - logs.max()))
         excess = np.where(self._widths.any(axis=1), proposed - accepted, 0.0)
         if excess.sum() <= enough * accepted.sum():
             return self
@@ -84,7 +84,7 @@ class Boxes:
         low, high = self._halves(order)
         kept = np.ones(len(self.low), np.bool_)
         kept[order] = False
-        levels, middles = _bounds(self.points, self.steps, low, high)
+        levels, usual = _bounds(self.points, self.steps, low, high)
         return type(self)(
             self.points,
             self.steps,
@@ -92,7 +92,7 @@ class Boxes:
             np.concatenate([self.low[kept], low]),
             np.concatenate([self.high[kept], high]),
             np.concatenate([self.levels[kept], levels]),
-            np.concatenate([self.middles[kept], middles]),
+            np.concatenate([self.usual[kept], usual]),
         )
 
     def _halves(self, chosen: Whole) -> tuple[Whole, Whole]:
@@ -136,12 +136,16 @@ class Boxes:
 
 
 def _bounds(points: Whole, steps: tuple[int, ...], low: Whole, high: Whole) -> tuple[Whole, Floats]:
-    """Return the bounds in boxes, times 2^20, and ‖S‖ at their middles, about."""
+    """Return the bounds in boxes, times 2^20, and about the greatest ‖S‖ that is usual in them.
+
+    That is ‖S‖ at the middle, or, where more, half-way between the bound and an upper one: a large
+    box with the median in its middle is not taken for one that is all median.
+    """
     block = max(1, ENTRIES // max(points.size, 1))
     parts = [slice(at, at + block) for at in range(0, len(low), block)]
     found = [_block(points, np.array(steps, float), low[part], high[part]) for part in parts]
-    levels, middles = (np.concatenate(each) for each in zip(*found, strict=True))
-    return np.floor(np.ldexp(levels, LEVEL_BITS)).astype(np.int64), middles
+    levels, usual = (np.concatenate(each) for each in zip(*found, strict=True))
+    return np.floor(np.ldexp(levels, LEVEL_BITS)).astype(np.int64), usual
 
 
 def _block(points: Whole, steps: Floats, low: Whole, high: Whole) -> tuple[Floats, Floats]:
@@ -162,4 +166,6 @@ def _block(points: Whole, steps: Floats, low: Whole, high: Whole) -> tuple[Float
     bound = np.where(cosine > 0, cosine * least, cosine * most) - sine * turn - EDGE
     bound[cosine < EDGE - least] = -1.0
     bound = np.where(within, np.where(half > 0, -1.0, 0.0), bound)  # a single point may be a row's
-    return np.maximum(bound.sum(axis=1) - n * n * 2.0**-52, 0.0), middles
+    levels = np.maximum(bound.sum(axis=1) - n * n * 2.0**-52, 0.0)
+    chords = np.where(within, np.where(half > 0, 2.0, 0.0), np.sqrt(2 - 2 * least))
+    return levels, np.maximum(middles, (levels + middles + chords.sum(axis=1)) / 2)

@@ -14,7 +14,7 @@ from halfmask.queries import Expected, Measurement, Setting
 
 __all__ = ["Location"]
 
-SURE = 4
+SURE = 3
 """Columns up to which a spatial median is drawn in little time, whatever the rows."""
 
 
@@ -22,7 +22,7 @@ SURE = 4
 class Location(Centre):
     """The centre of points by whichever estimator is predicted to err least.
 
-    Chosen among `BoxMedian`, `CoordinateMedian`, up to four columns `SpatialMedian` (with more,
+    Chosen among `BoxMedian`, `CoordinateMedian`, up to three columns `SpatialMedian` (with more,
     some rows make its draw too long) and, where there is a delta, `RobustLocation`, by their errors
     for so many normal points: public facts alone, so the choice costs nothing. All of them estimate
     the centre of symmetric data.

@@ -32,7 +32,8 @@ class CheckedDepth:
     @property
     def ok(self) -> bool:
         """Whether it is sure, at 95 %, that the point is as deep as was asked."""
-        return self.interval()[0] >= self.least
+        deep = self.share.terms[0].noisy  # none at all, and the share is that of noise
+        return deep > 0 and self.interval()[0] >= self.least
 
     @property
     def statement(self) -> str:
@@ -44,9 +45,14 @@ class CheckedDepth:
         return "the noise is too large to tell whether the point lies amid the rows"
 
     @property
+    def doubt(self) -> str:
+        """The same, where it is a warning: it then stands in the release's own statement."""
+        return "" if self.ok else self.statement
+
+    @property
     def post_processing(self) -> tuple[str, ...]:
-        """What was done to the noisy counts, and what they tell."""
-        return (*self.share.post_processing, self.statement)
+        """What was done to the noisy counts."""
+        return self.share.post_processing
 
 
 @dataclass(frozen=True)
@@ -54,7 +60,8 @@ class DepthCheck:
     """The share of the rows on the emptiest side of a point, which tells a failed centre.
 
     It is near a half at a centre, and near 0 far outside. `release.estimate.ok` is true where at
-    least `least` of the rows is there at 95 % confidence; `.statement` says it in words.
+    least `least` of the rows is there at 95 % confidence; `.statement` says it in words, and where
+    it is false the release says so too.
 
     point: a coordinate for each column, such as the value of a centre that was released.
     radius: how far from the point rows count as they are: a number, or one for each column. Those

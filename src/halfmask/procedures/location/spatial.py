@@ -30,16 +30,16 @@ class SpatialMedian(Centre):
 
     Distances are in radii: with one radius for all columns they are plain ones, with one for each
     the columns count alike, whatever their units. It estimates the centre of symmetric data, on
-    normal points with an error that is hardly above the mean's; a quarter of outliers moves it by
-    less than half of a deviation in each coordinate, along their direction more.
+    normal points with an error that is hardly above the mean's; a quarter of gross outliers moves
+    it by about a third of the other points' usual distance from their centre.
 
-    The draw is exact and takes as long as the rows make it: milliseconds to seconds up to four
-    columns. With more columns it takes milliseconds where points spread about alike in all
-    directions, seconds where one direction is ten times as wide as others, and may not end in any
-    reasonable time where most points lie near one line or plane, are far apart in two clumps, or
-    have one column a thousand times as wide as others under the same radius: give each column a
-    radius of its own, or ask a `BoxMedian`, which never takes long. To stop it shows that
-    it took long, and the price stays charged; see docs/guarantees.md on time.
+    The draw is exact and takes as long as the rows make it: milliseconds to seconds up to three
+    columns, up to minutes with four. With more columns it takes milliseconds where points spread
+    about alike in all directions, seconds where one direction is ten times as wide as others, and
+    may not end in any reasonable time where most points lie near one line or plane, are in two
+    distant clumps, or have one column a thousand times as wide as others under the same radius:
+    give each column a radius of its own, or ask a `BoxMedian`, which never takes long. Whoever
+    stops it shows that it took long, and the price stays charged.
 
     center, radius, columns: see `RobustLocation`.
     rows: how many points there are, if that is known or supposed in public: then too few or too
