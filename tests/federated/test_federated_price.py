@@ -136,6 +136,17 @@ def test_a_tiny_delta_falls_back_on_divergences():
     assert mu > 0.5
 
 
+@pytest.mark.parametrize("epsilon", [10, 1000, 10**6])
+@pytest.mark.parametrize("rate", ["0.0001", "0.5", "0.999999"])
+@pytest.mark.parametrize("rounds", [1, 100_000])
+def test_any_epsilon_has_a_mu_that_stays_within(epsilon, rate, rounds):
+    """Where it is so large that nothing is promised, at least nothing breaks."""
+    mu = float(largest_sampled_mu(rounds, Fraction(rate), Fraction(epsilon), Fraction("1e-5")))
+    delta = sampled_delta(mu, rounds, float(rate), epsilon, 1e-5)
+    assert delta <= 1e-5 or sampled_epsilon(mu, rounds, float(rate), 1e-5) <= epsilon
+    assert mu > 0.005
+
+
 def test_an_epsilon_too_small_to_account_for_is_refused_or_sound():
     delta = Fraction("1e-5")
     mu = float(largest_sampled_mu(10, Fraction("0.1"), Fraction("0.0005"), delta))

@@ -79,6 +79,8 @@ def test_blocks_and_strides_cut_clients_anywhere(monkeypatch):
     for entries in (1, 7, 50, 699):
         monkeypatch.setattr("halfmask.federated.steps._ENTRIES", entries)
         assert (Pulls(0.7).sums(table, centre) == whole).all()
+    monkeypatch.setattr("halfmask.federated.steps._SLAB", 7)
+    assert (Pulls(0.7).sums(table, centre) == whole).all()
 
 
 def naive(table, centre, radius):

@@ -33,6 +33,7 @@ _CELLS = 2**14
 _FINE = 0.1
 """Of the root mean square of a round's loss: how wide a cell is otherwise."""
 _SHIFTED = 1e-6
+_MOST = 16.0  # above it nothing is promised, and exponentials could overflow
 _RAISED = 1e-12
 _SPARED = 1e-4
 """The part of delta that tails cut off may cost, over all rounds."""
@@ -80,6 +81,8 @@ def sampled_delta(mu: float, rounds: int, rate: float, epsilon: float, wanted: f
     >>> sampled_delta(1.0, 150, 0.01, 0.9, 1e-5) < 1e-5
     True
     """
+    if mu > _MOST:
+        return 1.0
     tail = _SPARED * wanted / rounds / 4
     return max(
         _composed(losses, rounds, tail).delta(epsilon - rounds * _RAISED)

@@ -20,6 +20,9 @@ _SHRUNK = FINE * (1 - 2.0**-40)
 _ENTRIES = 1 << 17
 """Of one block of clients: what fits a processor's cache."""
 
+_SLAB = 1 << 20
+"""Clients whose pulls are added up in floats: at most 2^44 in each coordinate."""
+
 
 @dataclass(frozen=True)
 class Pulls:
@@ -43,13 +46,19 @@ class Pulls:
 
     def sums(self, updates: NDArray[Any], centre: Vector) -> NDArray[np.int64]:
         """Return the exact integer sum of all pulls. updates: (clients, d) of numbers."""
-        # Sums of integers below 2^53 are exact in floats, in any order; 2^29 clients fit.
+        total = np.zeros(centre.size, dtype=np.int64)
+        for start in range(0, len(updates), _SLAB):
+            total += self._floats(updates[start : start + _SLAB], centre).astype(np.int64)
+        return total
+
+    def _floats(self, updates: NDArray[Any], centre: Vector) -> Vector:
+        """Return the sum for few clients: integers below 2^53 are exact in floats, in any order."""
         total = np.zeros(centre.size)
         with np.errstate(all="ignore"):  # a warning would tell about an update
             for block in _differences(updates, centre):
                 self._cut(block)
                 total += block.sum(axis=0)
-        return total.astype(np.int64)
+        return total
 
     def _cut(self, block: Vector) -> None:
         """Turn differences into pulls, in place."""
