@@ -8,7 +8,7 @@ A filter holds at most `MOST_CONDITIONS` comparisons, nested `DEEPEST` deep; a l
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from keyword import iskeyword
 from typing import ClassVar, Literal, get_args
@@ -147,6 +147,7 @@ class Among(Predicate):
 
     column: str
     values: tuple[Scalar, ...]
+    kinds: tuple[type, ...] = field(init=False, repr=False)  # True == 1, but not beside a column
 
     def __post_init__(self) -> None:
         if isinstance(self.values, str) or not isinstance(self.values, Iterable):
@@ -155,6 +156,7 @@ class Among(Predicate):
         if not values:
             raise InvalidQuery("where: is_in has an empty list, which no row can match")
         object.__setattr__(self, "values", values)
+        object.__setattr__(self, "kinds", tuple(map(type, values)))
 
     def __str__(self) -> str:
         return f"{_name(self.column)} in [{', '.join(map(_literal, self.values))}]"

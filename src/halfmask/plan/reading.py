@@ -103,10 +103,9 @@ def instant(value: Scalar, where: str) -> datetime:
     >>> instant("2024-02-29T12:00", "where")
     datetime.datetime(2024, 2, 29, 12, 0)
     """
-    if isinstance(value, datetime):
-        return value
     try:
-        parsed = scalar(datetime.fromisoformat(str(value)), where)
+        given = value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
+        parsed = scalar(given, where)
     except ValueError:
         raise InvalidQuery(
             f"{where}: {shown(value)} is no ISO date or time; write it like 2024-02-29 or "

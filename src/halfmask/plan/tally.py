@@ -113,6 +113,7 @@ class Keys:
     column: str
     values: tuple[object, ...] = field(default_factory=tuple)
     other: bool = False
+    kinds: tuple[type, ...] = field(init=False, repr=False)  # True == 1, but not as a key
 
     def __init__(self, column: str, values: object, other: bool = False) -> None:
         if not isinstance(other, bool):
@@ -128,6 +129,7 @@ class Keys:
         self.__post_init__()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "kinds", tuple(map(type, self.values)))
         if not self.values:
             raise InvalidQuery("keys: no values are given; list the public groups")
         types = {type(value) for value in self.values if value is not None}

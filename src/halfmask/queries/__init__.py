@@ -36,7 +36,7 @@ from halfmask.queries.covariance import Correlation, Covariance
 from halfmask.queries.distribution import Coarse, Distributed, Drawn, Noisy, Part
 from halfmask.queries.estimate import Estimate
 from halfmask.queries.found import CountedKeys, FoundCount, KeptKeys, groups_of
-from halfmask.queries.grid import Range, written
+from halfmask.queries.grid import Range, native, written
 from halfmask.queries.histogram import Histogram
 from halfmask.queries.measurement import Measurement, Record, Scalar
 from halfmask.queries.moments import Moments, MomentSums, term
@@ -114,6 +114,7 @@ __all__ = [
     "checked",
     "groups_of",
     "mechanism_for",
+    "native",
     "nonnegative_agreeing",
     "price_of",
     "range_epsilon",

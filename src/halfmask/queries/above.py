@@ -14,7 +14,7 @@ from halfmask.privacy import GDP, ZCDP, Approximate, Cost, Pure
 from halfmask.queries.choose import Choose
 from halfmask.queries.choosing import Chosen
 from halfmask.queries.count import Count, CountDistinct
-from halfmask.queries.grid import written
+from halfmask.queries.grid import native, written
 from halfmask.queries.measurement import Record, Scalar
 from halfmask.queries.prepared import Expected
 from halfmask.queries.setting import Setting
@@ -130,8 +130,11 @@ class AboveThreshold:
                 raise InvalidQuery(
                     f"filters: {shown(filters)} is no list of them; give ['month <= 1', ...]"
                 )
-            filters = {str(rule): rule for rule in filters}
-        scored = Choose(filters, Count() if of is None else of)
+            listed = list(filters)
+            filters = {str(rule): rule for rule in listed}
+            if len(filters) < len(listed):
+                raise InvalidQuery("filters: one is listed twice; remove it, or name each")
+        scored, threshold, limit = Choose(filters, of), native(threshold), native(limit)
         SparseVector(1, 1, limit)
         number = isinstance(threshold, int | float | Fraction) and not isinstance(threshold, bool)
         if not number or not math.isfinite(threshold):

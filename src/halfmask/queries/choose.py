@@ -142,10 +142,24 @@ def _listed(candidates: object, rows: Callable[[Any], Rows] | None) -> list[tupl
             f"candidates: {shown(candidates)} has no filters; give {{'young': 'age < 30', ...}}, "
             "or a list of names and rows=, a function from a name to its filter"
         )
-    names = list(candidates)
+    if not callable(rows):
+        raise InvalidQuery(
+            f"rows: {shown(rows)} is no function from a name to its filter; write "
+            "lambda name: f'city == {name!r}'"
+        )
+    names = [_name(name) for name in candidates]
     if len(set(names)) < len(names):
         raise InvalidQuery("candidates: one is listed twice; remove one")
-    return [(name, rows(name)) for name in names]
+    return [(name, _ruled(rows, name)) for name in names]
+
+
+def _ruled(rows: Callable[[Any], Rows], name: Scalar) -> Rows:
+    try:
+        return rows(name)
+    except Exception as failed:
+        raise InvalidQuery(
+            f"rows: raised {type(failed).__name__} for the name {shown(name)}: {failed}"
+        ) from failed
 
 
 def _both(where: Predicate, rule: Predicate) -> Predicate:

@@ -24,6 +24,9 @@ __all__ = ["Correlation", "Covariance", "Products"]
 MOST = 50
 """Columns: 1225 pairs of them share the price."""
 
+LARGEST = 1e150
+"""Of a bound: products of two stay finite."""
+
 E = TypeVar("E", Covariances, Correlations)
 
 
@@ -112,7 +115,12 @@ class Covariance:
                 raise InvalidQuery(
                     f"columns: {name!r} needs its lower and upper bound, such as (0, 100)"
                 )
-            Range(*pair)
+            bounds = Range(*pair)
+            if max(abs(bounds.lower), abs(bounds.upper)) > LARGEST:
+                raise InvalidQuery(
+                    f"columns: bounds of {name!r} beyond 1e150, whose products overflow; use "
+                    "another unit"
+                )
         object.__setattr__(self, "columns", {name: tuple(p) for name, p in self.columns.items()})
 
     @property
@@ -155,6 +163,8 @@ class Correlation:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", Covariance(self.columns).columns)
+        if len(self.columns) < 2:
+            raise InvalidQuery("columns: only one is given; a correlation is of two at least")
 
     @property
     def title(self) -> str:
@@ -212,7 +222,8 @@ def _expected(made: Products[Any], rows: int) -> Expected:
     errors = {(i, i): (8 / 3) ** 0.5 * spread / own[i] for i in range(d) if one is read}
     errors |= {place: spread / whole for place, whole in zip(made.body.places, pairs, strict=True)}
     total = sum((1 + (i != j)) * (e * s[i] * s[j]) ** 2 for (i, j), e in errors.items())
+    entries = d * d if one is read else d * (d - 1)
     widths = [high - low for _, _, low, high in read.cells()]
     width = sum(widths) / max(len(widths), 1)
     assuming = "values spread evenly over the bounds, independently"
-    return Expected(total**0.5 / d, 0.0, width, assuming)
+    return Expected((total / entries) ** 0.5, 0.0, width, assuming)

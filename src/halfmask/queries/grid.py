@@ -3,11 +3,12 @@
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from halfmask.errors import InvalidQuery, shown
 from halfmask.plan import OnGrid
 
-__all__ = ["Range", "cells_against_noise", "lay_grid", "to_float", "written"]
+__all__ = ["Range", "cells_against_noise", "lay_grid", "native", "to_float", "written"]
 
 
 LARGEST = Fraction(1e290)
@@ -54,6 +55,11 @@ def _finite(bound: object, name: str) -> Fraction:
     if abs(number) > LARGEST:
         raise InvalidQuery(f"bounds: {name} {bound} is beyond 1e290; give a tighter bound")
     return Fraction(number)
+
+
+def native(value: Any) -> Any:
+    """Return a NumPy scalar as Python's own number, anything else as it is."""
+    return value.item() if getattr(value, "ndim", None) == 0 else value
 
 
 def cells_against_noise(strength: float, rows: int, degree: int = 1) -> Fraction:

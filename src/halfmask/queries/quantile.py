@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from halfmask.errors import InvalidQuery, shown
 from halfmask.plan import GridCounts
 from halfmask.privacy import Cost, Relation, exact
-from halfmask.queries.grid import Range, written
+from halfmask.queries.grid import Range, native, written
 from halfmask.queries.prepared import Expected
 from halfmask.queries.quantile_chosen import Quantiles
 from halfmask.queries.quantile_grid import Bound, QuantileGrid, micros
@@ -128,9 +128,9 @@ class Quantile(Asked):
     ) -> None:
         object.__setattr__(self, "column", column)
         object.__setattr__(self, "q", _plain(q))
-        object.__setattr__(self, "lower", lower)
-        object.__setattr__(self, "upper", upper)
-        check_bounds(lower, upper)
+        object.__setattr__(self, "lower", native(lower))
+        object.__setattr__(self, "upper", native(upper))
+        check_bounds(self.lower, self.upper)
         quantiles = self._quantiles()
         if not quantiles:
             raise InvalidQuery("q: none are given; give a number from 0 to 1, or several")
@@ -172,6 +172,8 @@ class Median(Asked):
     upper: Bound = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "lower", native(self.lower))
+        object.__setattr__(self, "upper", native(self.upper))
         check_bounds(self.lower, self.upper)
 
     def __repr__(self) -> str:
@@ -195,8 +197,8 @@ class Median(Asked):
 def _plain(q: Any) -> Any:
     """Return a number, or a tuple of plain numbers."""
     if isinstance(q, str) or not hasattr(q, "__len__"):
-        return q
-    return tuple(one.item() if hasattr(one, "item") else one for one in q)
+        return native(q)
+    return tuple(map(native, q))
 
 
 def _arguments(*given: Any) -> str:
@@ -229,4 +231,4 @@ def check_bounds(lower: Bound, upper: Bound) -> None:
     if isinstance(lower, int | float) or isinstance(upper, int | float):
         Range(lower, upper)
     elif not micros(lower) < micros(upper):
-        raise InvalidQuery(f"bounds: lower {shown(lower)} is not before upper {shown(upper)}")
+        raise InvalidQuery(f"bounds: lower {lower} is not before upper {upper}; swap them")

@@ -46,6 +46,7 @@ class SuggestedBounds:
 
     counts: ScaledVector
     edges: tuple[float, ...]
+    reach: int = 1
 
     post_processing: ClassVar[tuple[str, ...]] = (
         "bins of counts within their noise are taken as empty; values lie at the middle of a bin",
@@ -61,15 +62,16 @@ class SuggestedBounds:
     def table(self, epsilon: float = 1.0) -> tuple[Suggestion, ...]:
         """Return all candidates for a mean at this epsilon, the best first. Free for any epsilon.
 
-        noise: (upper - lower)/(rows epsilon), that of two-sided sums for a mean amid the bounds.
+        noise: (upper - lower) reach/(rows epsilon), that of two-sided sums for a mean amid the
+        bounds, with `reach` the rows that a unit may have.
         """
-        price = float(exact(epsilon, "epsilon"))
+        noise = self.reach / float(exact(epsilon, "epsilon"))
         held = self._held()
         rows = max(math.fsum(count for _, count in held), 1.0)
         ends = [edge for edge in self.edges if math.isfinite(edge)]
         lows, highs = _around(held, ends, lower=True), _around(held, ends, lower=False)
         found = [
-            _suggestion(low, high, held, rows, price)
+            _suggestion(low, high, held, rows, noise)
             for low in lows
             for high in highs
             if low < high
@@ -117,12 +119,13 @@ def _around(held: list[tuple[float, float]], ends: list[float], *, lower: bool) 
 
 
 def _suggestion(
-    low: float, high: float, held: list[tuple[float, float]], rows: float, epsilon: float
+    low: float, high: float, held: list[tuple[float, float]], rows: float, noise: float
 ) -> Suggestion:
+    """noise: that of two-sided sums, in widths of the bounds."""
     beyond = [(max(low - value, 0.0, value - high), count) for value, count in held]
     outside = math.fsum(count for far, count in beyond if far)
     bias = math.fsum(far * count for far, count in beyond) / rows
-    return Suggestion(low, high, outside / rows, bias, (high - low) / (rows * epsilon))
+    return Suggestion(low, high, outside / rows, bias, (high - low) * noise / rows)
 
 
 @dataclass(frozen=True, repr=False)
@@ -166,7 +169,8 @@ class SuggestBounds:
         (output,) = prepared.outputs
 
         def read(noisy: Record) -> SuggestedBounds:
-            return SuggestedBounds(output.read(tuple(int(n or 0) for n in noisy)), histogram.edges)
+            counts = output.read(tuple(int(n or 0) for n in noisy))
+            return SuggestedBounds(counts, histogram.edges, setting.rows)
 
         reading = Output(output.mechanism, read, output.step)
         return Prepared(prepared.tally, (reading,), prepared.cells)

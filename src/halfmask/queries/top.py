@@ -10,6 +10,7 @@ from halfmask.privacy import GDP, ZCDP, Cost, Relation
 from halfmask.queries.choosing import Chosen, selection_for
 from halfmask.queries.count import fine
 from halfmask.queries.found import CountedKeys, groups_of
+from halfmask.queries.grid import native
 from halfmask.queries.measurement import Measurement, Scalar
 from halfmask.queries.prepared import Expected, Output, Prepared
 from halfmask.queries.pricing import mechanism_for
@@ -46,6 +47,7 @@ class TopK:
     weight: ClassVar[float] = 1.0
 
     def __init__(self, column: str, k: int, keys: object = None, *, counts: bool = False) -> None:
+        k = native(k)
         if isinstance(k, bool) or not isinstance(k, int) or k < 1:
             raise InvalidQuery(f"k: {shown(k)} is no number of values; give 1 or more")
         values = None if keys is None else _public(column, keys)

@@ -3,12 +3,13 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from math import inf, log2
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
-from halfmask.errors import InvalidQuery
+from halfmask.errors import InvalidQuery, shown
 from halfmask.noise import Words
 from halfmask.plan import Points
 from halfmask.privacy import ZCDP, Approximate, Cost, Pure
@@ -20,11 +21,12 @@ from halfmask.queries import (
     Part,
     Record,
     Setting,
+    native,
     range_epsilon,
 )
 from halfmask.queries.location import Box, Middle, Region
 
-__all__ = ["Centre", "Placed", "Reading", "best_for_choices", "inside_of", "placed"]
+__all__ = ["Centre", "Placed", "Reading", "best_for_choices", "counted_rows", "inside_of", "placed"]
 
 E = TypeVar("E", bound=Estimate)
 
@@ -57,7 +59,10 @@ class Centre(ABC):
             if hasattr(given, "__iter__") and not isinstance(given, str):
                 object.__setattr__(self, name, tuple(given))
         assert self.box is not None  # noqa: S101
-        if self.deviation is not None and not 0 < self.deviation < inf:
+        guess = native(self.deviation)
+        object.__setattr__(self, "deviation", guess)
+        number = isinstance(guess, int | float | Fraction) and not isinstance(guess, bool)
+        if guess is not None and not (number and 0 < guess < inf):
             raise InvalidQuery(
                 f"deviation: {self.deviation!r} is no positive number; give a guess, or None"
             )
@@ -179,6 +184,18 @@ class Reading(Generic[E]):
     def read(self, records: Sequence[Record]) -> tuple[E, ...]:
         """Read what was measured: post-processing."""
         return tuple(self.reader(one) for one in self.measured.read(records))
+
+
+def counted_rows(rows: Any) -> int:
+    """Return a public number of points as an integer."""
+    given = native(rows)
+    if isinstance(given, float) and given.is_integer():
+        given = int(given)
+    if isinstance(given, bool) or not isinstance(given, int) or given < 1:
+        raise InvalidQuery(
+            f"rows: {shown(rows)} is no number of points; give your guess, known in public"
+        )
+    return given
 
 
 def placed(region: Region) -> Callable[[Middle], Placed]:

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from halfmask.errors import InvalidQuery
 from halfmask.privacy import Cost
-from halfmask.procedures.location.asked import Centre
+from halfmask.procedures.location.asked import Centre, counted_rows
 from halfmask.procedures.location.coordinates import BoxMedian, CoordinateMedian
 from halfmask.procedures.location.feasible import enough
 from halfmask.procedures.location.robust import RobustLocation
@@ -45,10 +45,7 @@ class Location(Centre):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if isinstance(self.rows, bool) or not isinstance(self.rows, int) or self.rows < 1:
-            raise InvalidQuery(
-                f"rows: {self.rows!r} is no number of points; give your guess, known in public"
-            )
+        object.__setattr__(self, "rows", counted_rows(self.rows))
 
     def chosen(self, setting: Setting, price: Cost) -> Centre:
         """Return the estimator that is taken; InvalidQuery where none is feasible."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from halfmask.errors import InvalidQuery
 from halfmask.privacy import Cost, Relation
-from halfmask.procedures.location.asked import Centre, inside_of
+from halfmask.procedures.location.asked import Centre, counted_rows, inside_of
 from halfmask.procedures.location.composite import Composite
 from halfmask.procedures.location.stages import Place, RobustStages
 from halfmask.queries import Expected, Setting, strength
@@ -57,12 +57,15 @@ class RobustLocation(Centre):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.rows is not None and (isinstance(self.rows, bool) or self.rows < 1):
-            raise InvalidQuery(f"rows: {self.rows!r} is no number of points; give one, or None")
+        if self.rows is not None:
+            object.__setattr__(self, "rows", counted_rows(self.rows))
         if self.plan is None:
             return
-        object.__setattr__(self, "plan", tuple(self.plan))
-        shares = [Fraction(str(share)) for share in self.plan]
+        try:
+            object.__setattr__(self, "plan", tuple(self.plan))
+            shares = [Fraction(str(share)) for share in self.plan]
+        except (TypeError, ValueError):
+            shares = []
         if len(shares) != 3 or min(shares) <= 0 or sum(shares) != 1:
             raise InvalidQuery(
                 f"plan: {self.plan} are no shares of location, scale and refinement; give three "

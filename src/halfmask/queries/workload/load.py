@@ -87,7 +87,7 @@ class MatrixLoad:
     bits: int
 
     def __post_init__(self) -> None:
-        shape = repr(self.coefficients.shape).encode()
+        shape = repr((self.coefficients.shape, self.bits)).encode()
         object.__setattr__(self, "key", _digest(b"matrix", shape, self.coefficients))
 
     @property
