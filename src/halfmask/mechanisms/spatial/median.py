@@ -46,7 +46,7 @@ class SpatialMedian(GridChoice):
     may have a good and a useless bound, and a refusal would tell them apart. So the draw goes on
     until one is accepted. Up to four coordinates it goes on, after 100 failures, with proposals
     from `Boxes`, whose bounds grow as close as it takes: seconds for thousands of rows, in
-    four coordinates minutes at worst, whatever these are. An accepted proposal has the same law
+    four coordinates up to many minutes, whatever these are. An accepted proposal has the same law
     whichever bound it was made by, so to change over is exact too. From five coordinates on a draw
     takes milliseconds where rows spread about alike in all directions, and longer than anyone waits
     where most lie near one line or plane.

@@ -34,8 +34,8 @@ class SpatialMedian(Centre):
     it by about a third of the other points' usual distance from their centre.
 
     The draw is exact and takes as long as the rows make it: milliseconds to seconds up to three
-    columns, up to minutes with four. With more columns it takes milliseconds where points spread
-    about alike in all directions, seconds where one direction is ten times as wide as others, and
+    columns, up to many minutes with four. With more columns it takes milliseconds where points
+    spread alike in all directions, seconds where one direction is ten times as wide as others, and
     may not end in any reasonable time where most points lie near one line or plane, are in two
     distant clumps, or have one column a thousand times as wide as others under the same radius:
     give each column a radius of its own, or ask a `BoxMedian`, which never takes long. Whoever
