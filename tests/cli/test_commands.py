@@ -62,3 +62,15 @@ def test_the_installed_command_refuses_without_a_traceback(tmp_path):
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("halfmask: none.toml: there is no such file")
     assert "Traceback" not in done.stderr
+
+
+def test_a_delta_that_is_no_small_chance_is_cautioned_once_in_words(folder):
+    plan = (
+        '[table]\nsource = "staff.csv"\nrows = 10_000\n[budget]\nepsilon = 9\ndelta = 1e-4\n'
+        '[[release]]\nname = "n"\nquery = "count"\nepsilon = 1\ndelta = 1e-5\n'
+        '[[release]]\nname = "m"\nquery = "count"\nepsilon = 1\ndelta = 1e-5\n'
+    )
+    shown = folder.plan(plan, "cost")
+    assert shown.code == 0
+    assert shown.err.count("CAUTION") == 1
+    assert ".py" not in shown.err

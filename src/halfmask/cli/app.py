@@ -1,6 +1,7 @@
 """The `halfmask` command: its parts, its version, and how it fails."""
 
 import sys
+import warnings
 from typing import Annotated, Any
 
 import click
@@ -13,7 +14,7 @@ from halfmask.cli.plan_commands import check, cost, preview, run
 from halfmask.cli.report_command import report_releases
 from halfmask.cli.show import visible
 from halfmask.cli.verify_command import verify_plan
-from halfmask.errors import HalfmaskError
+from halfmask.errors import HalfmaskError, PrivacyWarning
 from halfmask.version import __version__
 
 __all__ = ["app", "main"]
@@ -25,10 +26,15 @@ class _Plainly(TyperGroup):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; never show a traceback for what is refused on purpose."""
         try:
-            return super().invoke(ctx)
+            with warnings.catch_warnings(record=True) as cautions:
+                warnings.simplefilter("always", PrivacyWarning)
+                done = super().invoke(ctx)
         except HalfmaskError as problem:
             print(f"halfmask: {visible(problem)}", file=sys.stderr)
             raise typer.Exit(1) from None
+        for words in dict.fromkeys(str(caution.message) for caution in cautions):
+            print(f"halfmask: CAUTION: {visible(words)}", file=sys.stderr)
+        return done
 
 
 app = typer.Typer(
