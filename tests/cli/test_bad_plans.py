@@ -118,7 +118,7 @@ BAD = {
         'epsilon = 0.5\nby = { column = "dept", keys = ["ops", 1] }\n\n',
         ["line 13, release 1, by", "mixes"],
     ),
-    "by a text": ("epsilon = 0.5\n\n", 'epsilon = 0.5\nby = "dept"\n\n', ["line 13", "a table"]),
+    "by a number": ("epsilon = 0.5\n\n", "epsilon = 0.5\nby = 3\n\n", ["line 13", "a table"]),
     "no query in queries": (
         'query = "count"',
         "queries = {}",

@@ -139,6 +139,7 @@ def test_every_query_of_the_library_can_be_named_in_a_plan(folder):
     plane = {"columns": '["salary", "employee_id"]', "radius": "100_000"}
     own = {
         "marginals": {"columns": "{ salary = [0, 50_000, 100_000] }"},
+        "correlation": {"columns": "{ salary = [0, 100_000], employee_id = [0, 100] }"},
         "box_median": points,
         "coordinate_median": points,
         "robust_location": points,
@@ -180,6 +181,8 @@ def test_keys_found_in_the_rows_are_run_and_verified(folder):
     assert (result.code, result.err) == (0, "")
     assert "no key" in result.out  # a handful of rows: none passes a threshold of this price
     assert "(keys found in the rows)" in folder.plan(plan, "check").out
+    named = folder.plan(plan.replace('{ column = "dept" }', '"dept"'), "run")
+    assert (named.code, named.out) == (0, result.out)
     verified = folder.plan(plan, "verify")
     assert verified.code == 0
     assert "holds" in verified.out

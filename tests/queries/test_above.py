@@ -123,3 +123,8 @@ def test_groups_are_refused_and_previews_are_given(table):
     assert table.preview(asked, epsilon=1, rows=1000).rmse == pytest.approx(4, rel=0.1)
     assert eval(repr(asked), {"AboveThreshold": hm.AboveThreshold}) == asked
     assert len({asked, hm.AboveThreshold(MONTHS, 450)}) == 1
+
+
+def test_more_names_than_filters_are_refused():
+    with pytest.raises(hm.InvalidQuery, match="limit: 5 names of 2 filters; ask for fewer"):
+        hm.AboveThreshold({"a": "x > 0", "b": "x > 1"}, 1, limit=5)

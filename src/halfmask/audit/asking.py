@@ -28,7 +28,7 @@ Rows = tuple[dict[str, object], ...]
 Exact = Mapping[Request[Any], Any]
 
 _DELTA = "1e-6"
-_FEWEST = 4096
+_FEWEST = 256
 _ENOUGH = 50_000
 """Samples that show something: with fewer, the noisy answers in between are frozen."""
 

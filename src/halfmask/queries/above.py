@@ -136,6 +136,10 @@ class AboveThreshold:
                 raise InvalidQuery("filters: one is listed twice; remove it, or name each")
         scored, threshold, limit = Choose(filters, of), native(threshold), native(limit)
         SparseVector(1, 1, limit)
+        if limit > len(scored.candidates):
+            raise InvalidQuery(
+                f"limit: {limit} names of {len(scored.candidates)} filters; ask for fewer"
+            )
         number = isinstance(threshold, int | float | Fraction) and not isinstance(threshold, bool)
         if not number or not math.isfinite(threshold):
             raise InvalidQuery(f"threshold: {shown(threshold)} is no finite number; give one")

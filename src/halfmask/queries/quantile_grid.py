@@ -65,8 +65,9 @@ class QuantileGrid:
             return cls(OnGrid(column, micros(low), micros(high), 0), kind)
         if timed:
             raise InvalidQuery(
-                f"bounds: {lower!r} is a time, and column {column!r} holds {kind}; give numbers, "
-                "or declare the column 'time' in the schema"
+                f"bounds: {lower!r} is a time, and column {column!r} holds "
+                f"{'undeclared text' if kind == 'unread' else kind}; give numbers, or declare the "
+                "column 'time' in the schema"
             )
         if lower is None:
             bits, step = (_WHOLE_BITS, 0) if kind == "integer" else (_REAL_BITS, REAL_STEP)

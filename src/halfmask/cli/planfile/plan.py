@@ -169,7 +169,7 @@ def _ask(release: Section, rows: int | None) -> Ask:
         questions = _questions(release.inside("queries"))
     else:
         questions = {"": question(release, *beside)}
-    by = _keys(release.inside("by")) if "by" in release.values else None
+    by = _by(release) if "by" in release.values else None
     guess = (
         None if rows is None else max(1, rows // (by.size if isinstance(by, Keys | Filters) else 1))
     )
@@ -185,6 +185,11 @@ def _ask(release: Section, rows: int | None) -> Ask:
         rows=_rows(release) or guess,
         values=release.values,
     )
+
+
+def _by(release: Section) -> Keys | Filters | str:
+    given = release.values["by"]
+    return given if isinstance(given, str) else _keys(release.inside("by"))
 
 
 def _questions(queries: Section) -> dict[str, Question]:

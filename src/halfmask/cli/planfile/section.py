@@ -85,7 +85,12 @@ TABLES: Form[list[dict[str, Any]]] = Form(
     lambda v: isinstance(v, list) and all(isinstance(one, dict) for one in v),
 )
 
-_EXAMPLES = {"source": '"people.csv"', "name": '"mean age"', "query": '"mean"'}
+_EXAMPLES = {
+    "source": '"people.csv"',
+    "name": '"mean age"',
+    "query": '"mean"',
+    "q": "0.5",
+}
 
 _KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
 _KINDS |= {list: "a list", dict: "a table"}
