@@ -122,6 +122,7 @@ class Curator(Serial):
     ) -> None:
         self._source = source
         self._origin = origin or source.name
+        self._opened = time_ns()
         self._words = words
         self._unit = unit
         self._ledger = ledger
@@ -278,7 +279,9 @@ class Curator(Serial):
 
     def with_ledger(self, ledger: Ledger) -> "Curator":
         """The same table beside another ledger: as if it were opened again with that one."""
-        return Curator(self._source, self._unit, ledger, self._words, self._origin)
+        other = Curator(self._source, self._unit, ledger, self._words, self._origin)
+        other._opened = self._opened
+        return other
 
     def __repr__(self) -> str:
         return f"Curator({self.table!r}, {self.unit.describe()!r}, {self.remaining})"

@@ -7,6 +7,7 @@ whatever process, reads the same sums, and no noise needs to be kept secret for 
 
 import json
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property, partial
@@ -42,9 +43,13 @@ _ANYWHERE = timedelta(hours=14)
 class Series:
     """Running totals, released again and again at one price for all periods; see `Serial.series`.
 
-    Privacy: that of `Closings`: the price, once, for every unit whose rows are only added, whatever
-    is asked and whenever. The noisy sums of a period are drawn once: what is drawn again, after a
-    crash or by another process, is shown to nobody.
+    Privacy: that of `Closings`: the price, once, for every unit whose rows are only added to the
+    one table of the series, whatever is asked and whenever. The noisy sums of a period are drawn
+    once: what is drawn again, after a crash or by another process, is shown to nobody. No period is
+    closed from a table that was opened before that of an earlier closing.
+
+    table: which table it is: the same name, or path, at every closing.
+    opened: when the table at hand was opened, in nanoseconds.
     """
 
     name: str
@@ -54,6 +59,9 @@ class Series:
     source: Source = field(compare=False)
     ledger: Ledger = field(compare=False)
     words: Words = field(compare=False)
+    table: str
+    opened: int = field(compare=False)
+    is_closed: Callable[[], bool] = field(compare=False)
     actor: str | None = None
 
     def __post_init__(self) -> None:
@@ -108,6 +116,8 @@ class Series:
     def _released(self, through: object, *, single: bool) -> Release:
         periods = self.question.periods.find(through)
         self._check_over(periods)
+        if self._known() < periods:
+            self._check_table()
         paid = self._pay()
         while (known := self._known()) < periods:
             self._close(paid, known + 1, periods)
@@ -122,7 +132,7 @@ class Series:
         """Charge the price, or find that it was: one row, with all that fixes the noise to come."""
         warn(self.price)
         fixed = {"strategy": self.closings.strategy.text, "fixed": self.closings.fixed}
-        answer = json.dumps(fixed)
+        answer = json.dumps(fixed | {"table": self.table})
         where = self.setting.where
         filtered = "" if isinstance(where, Everything) else f" where {where}"
         text = f"{self.question!r}{filtered}; for {self.setting.unit.describe()}"
@@ -130,6 +140,13 @@ class Series:
             self.price, query=text, actor=self.actor, request_id=self._id, answer=answer
         )
         if paid.answer != answer:
+            begun = json.loads(str(paid.answer)).get("table")
+            if begun != self.table:
+                raise LedgerError(
+                    f"series: {self.name!r} was begun with {begun}, and this is {self.table}; a "
+                    "series belongs to one table: go on with it, or name it by table= if it is the "
+                    "same one in memory, or begin a series of another name"
+                )
             raise LedgerError(
                 f"series: {self.name!r} was begun with other noise, by another version; go on with "
                 "that one, or begin a series of another name"
@@ -139,22 +156,47 @@ class Series:
     def _close(self, paid: Receipt, first: int, last: int) -> None:
         """Measure periods and store each, as far as nobody else does so meanwhile.
 
-        The table is read after the period before was stored, so no period is seen in an older
-        table than one before it (`Closings` needs that); hence the rest is dropped after a race.
+        After a race the rest is dropped, and measured anew if the table is not too old by then.
         """
+        self._check_table()
         room = Room(self.source, self.words, Purse(self.price))
         room.measure(self.closings.closing(first, last))
         ((*records,),) = room.tape
         for period, record in enumerate(records, start=first):
-            receipt = self.ledger.follow(
+            if self._follow(paid, period, partial(self._written, room, record)).repeated:
+                return
+
+    def _follow(self, paid: Receipt, period: int, written: Callable[[Receipt], str]) -> Receipt:
+        """Store a closing."""
+        try:
+            return self.ledger.follow(
                 paid,
                 query=f"series {self.name!r}, paid in row {paid.seq}: {self.periods[period - 1]}",
                 request_id=f"{self._id}: {period}",
-                answer=partial(self._written, room, record),
+                answer=written,
                 actor=self.actor,
             )
-            if receipt.repeated:
-                return
+        except LedgerError as problem:
+            reason = str(problem).removesuffix(" No row was read.")
+            raise LedgerError(
+                f"series: {self.periods[period - 1]} could not be stored: {reason} The table was "
+                "read, but nothing was shown or stored; ask again, the price stays paid."
+            ) from None
+
+    def _check_table(self) -> None:
+        """Refuse a table that cannot be read, or is older than one of an earlier closing.
+
+        `Closings` needs that rows are only added from one closing to the next.
+        """
+        if self.is_closed():
+            raise InvalidQuery("series: the table was closed; open it again. Nothing was charged.")
+        self.ledger.check_free_rows()
+        known = self._known()
+        if known and self._answer(known)["opened"] > self.opened:
+            raise InvalidQuery(
+                f"series: the table was opened before the one from which {self.periods[known - 1]} "
+                "was closed, so it may lack rows; open it again. No row was read."
+            )
 
     def _written(self, room: Room, record: Record, row: Receipt) -> str:
         where = self.setting.where
@@ -169,10 +211,21 @@ class Series:
             ledger_entry=row.seq,
             ledger_head=row.hash,
         )
-        return recorded(replace(room, tape=[[record]]), provenance)
+        release = recorded(replace(room, tape=[[record]]), provenance)
+        return json.dumps({"opened": self.opened, "closing": release})
+
+    def _answer(self, period: int) -> dict[str, Any]:
+        """Return what a closing stored; LedgerError where its place holds something else."""
+        answer = json.loads(self.ledger.stored(f"{self._id}: {period}") or "{}")
+        if not isinstance(answer, dict) or set(answer) != {"opened", "closing"}:
+            raise LedgerError(
+                f"series: the ledger holds another answer in the place of {self.name!r}, period "
+                f"{period}; begin a series of another name"
+            )
+        return answer
 
     def _stored(self, period: int) -> tuple[Record, Provenance]:
-        answer = self.ledger.stored(f"{self._id}: {period}")
+        answer = self._answer(period)["closing"]
         replay, provenance = replayed(Receipt(0, self.price, "", answer=answer))
         ((record,),) = replay.tape
         return record, provenance
@@ -199,7 +252,7 @@ class Series:
 
     @property
     def _id(self) -> str:
-        return f"series {self.name}"
+        return f"series {json.dumps(self.name)}"
 
     def __repr__(self) -> str:
         return f"<series {self.name!r}: {self.question.title}, {len(self.closed)} closed>"
@@ -211,6 +264,8 @@ class Serial(ABC):
     _source: Source
     _words: Words
     _closed: bool
+    _origin: str
+    _opened: int
 
     @property
     @abstractmethod
@@ -230,6 +285,7 @@ class Serial(ABC):
         every: Any,
         periods: int,
         where: str | Predicate | None = None,
+        table: str | None = None,
         epsilon: Any = None,
         delta: Any = None,
         rho: Any = None,
@@ -249,6 +305,8 @@ class Serial(ABC):
             every: "month", "quarter", "year", "week", "day", "hour", a timedelta, or a number.
             periods: how many there will be, at most.
             where: as for `ask`, and so the price, which is that of all releases together.
+            table: a name for the one growing table of the series, where it is opened from memory:
+                by it you say that a newer frame is the same table. A file is known by its path.
             epsilon: see `ask`.
             delta: see `ask`.
             rho: see `ask`.
@@ -276,5 +334,8 @@ class Serial(ABC):
             self._source,
             self.ledger,
             self._words,
+            self._origin if table is None else f"the table {table!r}",
+            self._opened,
+            lambda: self._closed,
             actor,
         )

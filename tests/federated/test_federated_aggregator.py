@@ -215,7 +215,8 @@ def test_below_a_rate_of_one_sample_must_draw_each_round():
 def test_who_enters_is_drawn_by_independent_coins():
     """False alarms 1e-6; tells a rate of 2/3 and 3/2."""
     n, rate = 200_000, 0.2
-    counts = aggregator(sampling_rate=rate, population=n, words=None).sample()
+    drawing = aggregator(sampling_rate=rate, population=n, delta=1e-7, words=None)
+    counts = drawing.sample()
     assert (np.diff(counts) > 0).all()
     assert 0 <= counts.min() <= counts.max() < n
     low, high = stats.binom.ppf([ALARM / 2, 1 - ALARM / 2], n, rate)
@@ -278,3 +279,25 @@ def test_a_seed_is_told():
     assert "NOT PRIVATE" in repr(aggregator())
     assert not aggregator(words=None).seeded
     assert "NOT PRIVATE" not in repr(aggregator(words=None))
+
+
+def test_only_those_who_were_drawn_may_come():
+    """Else the price, which counts on the others' absence, would not hold."""
+    sampled = aggregator(sampling_rate=0.2, population=50, delta=1e-5)
+    drawn = sampled.sample()
+    left = sampled.rounds_left
+    with pytest.raises(InvalidQuery, match=f"50 given, and sample.. drew {len(drawn)} clients"):
+        sampled(np.ones((50, 3)))
+    assert sampled.rounds_left == left
+    sampled(np.ones((len(drawn), 3)))
+
+
+@pytest.mark.parametrize("clients", [-1, 3.5, True])
+def test_a_number_of_clients_that_is_none_is_refused(clients):
+    with pytest.raises(InvalidQuery, match="is no number of clients"):
+        aggregator().sample(clients)
+
+
+def test_a_delta_that_shows_a_client_is_refused():
+    with pytest.raises(InvalidQuery, match="not below 1 / population"):
+        aggregator(population=1000, delta=0.5)

@@ -96,6 +96,11 @@ class PrivateRobustAggregator:
         self.relation = Relation.of(relation)
         moved = 2 if self.relation is Relation.REPLACE else 1
         price = Approximate(epsilon, delta)
+        if price.delta * population >= 1:
+            raise InvalidQuery(
+                f"delta: {delta} is not below 1 / population, so a client could be shown as it is; "
+                f"give {0.01 / population:.1g}, for instance"
+            )
         self.pace = Pace(price, rounds, sampling_rate, schedule)  # type: ignore[arg-type]
         if self.pace.rate < 1 and moved == 2:
             raise InvalidQuery(
@@ -143,9 +148,13 @@ class PrivateRobustAggregator:
         def chance(bits: int) -> tuple[int, int]:
             return (over << bits) // under, -(-(over << bits) // under)
 
+        count = self.population if clients is None else clients
+        if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= _MOST_CLIENTS:
+            raise InvalidQuery(
+                f"clients: {shown(clients)} is no number of clients; give one, or None"
+            )
         with self._lock:
             if self._entered is None:
-                count = self.population if clients is None else clients
                 certain = np.ones(count, np.bool_)  # and no word is read
                 coins = certain if over == under else bernoulli_enclosed(chance, count, self._words)
                 self._entered = np.flatnonzero(coins).astype(np.int64)
@@ -155,7 +164,7 @@ class PrivateRobustAggregator:
         """Return the aggregate of one round. updates: an array (clients, d) of numbers."""
         with self._lock:
             table = self._checked(updates)
-            price = self._pay()
+            price = self._pay(len(table))
             last = np.zeros(table.shape[1]) if self._last is None else self._last
             self._last = self.walk.round(table, last, price, self._words)
             return self._last.copy()
@@ -178,7 +187,7 @@ class PrivateRobustAggregator:
             )
         return table
 
-    def _pay(self) -> GDP:
+    def _pay(self, clients: int) -> GDP:
         """Take one round, and charge the ledger with all of them before the first."""
         if self._process != os.getpid():
             raise LedgerError("aggregator: this process is a fork; aggregate where it was made")
@@ -191,6 +200,12 @@ class PrivateRobustAggregator:
             raise InvalidQuery(
                 f"sampling_rate: {self.pace.rate} holds only if sample() drew the clients of this "
                 "round; call it, and give the updates of those whom it names"
+            )
+        drawn = clients if self._entered is None else len(self._entered)
+        if self.pace.rate < 1 and clients > drawn:
+            raise InvalidQuery(
+                f"updates: {clients} given, and sample() drew {drawn} clients; give the updates of "
+                "those alone, since the price counts on the others' absence"
             )
         if self._done == 0 and isinstance(self._ledger, Ledger):
             self._ledger.charge(self.cost, query=repr(self))

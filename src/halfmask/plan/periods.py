@@ -81,6 +81,8 @@ class Periods:
             return self.labels.index(period) + 1
         known = f"the first is {self.labels[0]}, the last {self.labels[-1]}"
         try:
+            if isinstance(period, bool):
+                raise TypeError
             moment: Any = scalar(period, "period")
             moment = instant(moment, "period") if self.timed else moment
             place = sum(int(edge <= moment) for edge in self.edges)

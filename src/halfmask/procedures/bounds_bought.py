@@ -27,6 +27,17 @@ class Within:
         return (held + written(self.upper), *self.inner.post_processing)
 
     @property
+    def doubt(self) -> str:
+        """A warning where the noisy answer lies at the edge of the bounds that were found."""
+        value, edge = self.value, (self.upper - self.lower) / 50
+        if not isinstance(value, int | float) or self.lower + edge < value < self.upper - edge:
+            return ""
+        return (
+            "nearly all values seem to lie at or beyond a bound, so the bounds were not found, or "
+            "the values hardly differ; ask with a larger price or share, or give bounds"
+        )
+
+    @property
     def value(self) -> Any:
         """The answer."""
         return self.inner.value

@@ -35,7 +35,7 @@ class LinearQueries(OfCells):
     [Li, Miklau, Hay, McGregor & Rastogi 2015, Prop. 5]
 
     >>> LinearQueries("age", [0, 18, 65, 120], [[1, 1, 0], [0, 1, 1]])
-    LinearQueries('age', [0.0, 18.0, 65.0, 120.0], 2 x 3 coefficients 25472c7b1e6f)
+    LinearQueries('age', [0.0, 18.0, 65.0, 120.0], 2 x 3 coefficients 4cf934b5679e)
     """
 
     column: str
