@@ -46,6 +46,16 @@ class Tidied:
         """The tidied number, or a tuple of them."""
         return self.numbers if isinstance(self.raw.value, tuple) else self.numbers[0]
 
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What the numbers are called, where the estimate says."""
+        return getattr(self.raw, "labels", ())
+
+    @property
+    def doubt(self) -> str:
+        """Why the answer may have failed: tidying heals nothing."""
+        return str(getattr(self.raw, "doubt", ""))
+
     def interval(self, confidence: float = 0.95) -> Any:
         """Bracket the exact answer: the raw interval, cut by what is known, about the value."""
         found: Any = self.raw.interval(confidence)

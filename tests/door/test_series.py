@@ -254,6 +254,7 @@ def test_totals_that_never_fall_are_named_and_the_raw_ones_kept():
         "negative values raised to 0",
     )
     assert risen.raw().value == release.value
+    assert [cell.bin for cell in risen.cells()] == [cell.bin for cell in release.cells()]
 
 
 WRONG = {

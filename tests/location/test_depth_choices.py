@@ -12,6 +12,7 @@ from scipy import stats
 import halfmask as hm
 from halfmask import depth
 from halfmask.plan import Everything
+from halfmask.postprocess import within
 from halfmask.privacy import GDP, ZCDP, PrivacyUnit, Pure, Relation
 from halfmask.procedures import DepthCheck, DepthMedian
 from halfmask.queries import Setting
@@ -274,6 +275,7 @@ def test_what_noisy_counts_tell_is_said_in_words(counts, word):
     assert word in found.statement
     assert found.ok == (word == "lies amid")
     assert found.doubt == ("" if found.ok else found.statement)
+    assert within(found, 0, 1).doubt == found.doubt, "tidying heals nothing"
 
 
 @pytest.mark.parametrize("price", [Pure("0.2"), ZCDP("0.05"), GDP("0.3")], ids=str)

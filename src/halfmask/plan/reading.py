@@ -15,7 +15,9 @@ from halfmask.plan.schema import Column
 __all__ = ["Reading", "Scalar", "instant", "microseconds", "reading", "scalar"]
 
 Reading = Literal["integer", "real", "text", "time", "boolean"]
+"""What a query takes the cells of a column for."""
 Scalar = bool | int | float | str | datetime
+"""A constant of a filter, an edge or a key."""
 
 _EPOCH = datetime(1970, 1, 1)
 

@@ -233,6 +233,7 @@ class Bins:
 
 
 Groups = tuple[Keys | Bins | Filters, ...]
+"""Public groups, crossed: a row is counted where all of them put it."""
 
 
 @dataclass(frozen=True)
