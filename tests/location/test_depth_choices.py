@@ -254,7 +254,8 @@ def test_a_failed_centre_is_told_from_a_good_one(d, price):
     assert "lies amid" in good.estimate.statement
     assert not good.doubt
     assert not bad.estimate.ok
-    assert "do not use" in bad.statement
+    assert bad.doubt
+    assert "CAUTION" in bad.statement  # "do not use", or rarely that the noise is too large
 
 
 @pytest.mark.parametrize(
