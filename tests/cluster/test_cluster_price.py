@@ -10,7 +10,6 @@ from scipy import stats
 from halfmask.cluster import PrivateKMeans
 from halfmask.cluster.axes import Spread
 from halfmask.cluster.cells import Cells
-from halfmask.cluster.payment import Payment
 from halfmask.cluster.rows import Rows
 from halfmask.cluster.shares import Shares
 from halfmask.errors import BudgetExhausted, InvalidQuery
@@ -59,7 +58,7 @@ def test_the_noise_is_that_of_its_price(noise, replaced):
 @pytest.mark.parametrize("columns", [1, 15, 16, 784])
 def test_stages_together_spend_the_price_and_no_more(columns):
     """Privacy of `Shares`: the sum of mu^2 is that of the largest mu within (epsilon, delta)."""
-    inside = Payment.of(1, "1e-6", None).inside
+    inside = Approximate(1, "1e-6").largest_gdp()
     together = sum(part.squared for part in Shares(columns, False, inside).spent)
     assert 1 - 1e-9 < together / inside.squared <= 1
     assert gdp_delta(inside.mu, Fraction(1)) <= Fraction("1e-6")
@@ -71,7 +70,7 @@ def test_a_fit_spends_what_its_stages_say(columns, monkeypatch):
     real = Purse.spend
     monkeypatch.setattr(Purse, "spend", lambda purse, part: (spent.append(part), real(purse, part)))
     PrivateKMeans(3, 1, 1e-6).fit(np.ones((50, columns)))
-    shares = Shares(columns, False, Payment.of(1, "1e-6", None).inside)
+    shares = Shares(columns, False, Approximate(1, "1e-6").largest_gdp())
     assert sorted(map(str, spent)) == sorted(map(str, shares.spent))
 
 

@@ -1,36 +1,28 @@
 """Private k-means and k-medians, as an estimator of scikit-learn."""
 
 import warnings
-from fractions import Fraction
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.cluster import KMeans
-from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
+from halfmask.cluster.centred import Centred
 from halfmask.cluster.payment import Payment
-from halfmask.cluster.rows import Rows, distances_between, held, numbers
+from halfmask.cluster.rows import Rows, numbers
 from halfmask.cluster.shares import Shares
 from halfmask.cluster.stages import Stages
 from halfmask.errors import InvalidQuery, shown
 from halfmask.noise import Words
-from halfmask.privacy import Ledger, Number, Purse, Relation, exact
+from halfmask.privacy import Approximate, Ledger, Number, Purse
 
 __all__ = ["PrivateKMeans"]
 
-_MOST_CLUSTERS = 1000
-_MOST_COLUMNS = 2048
 _STARTS = 20
 
 
-class PrivateKMeans(
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    BaseEstimator,
-):
+class PrivateKMeans(Centred):
     """Centres of clusters at a price: (epsilon, delta)-differential privacy for each row.
 
     Rows are held to a public ball; their mean and axes are found first, then many noisy cells along
@@ -108,21 +100,19 @@ class PrivateKMeans(
 
     def fit(self, X: Any, y: None = None) -> Self:
         """Pay, then find centres of the rows of X (rows, columns). y is not used."""
-        clusters, bound, median = self._settings()
-        replaced = Relation.of(self.relation) is Relation.REPLACE
-        payment = Payment.of(self.epsilon, self.delta, self.ledger)
+        clusters, bound, replaced = self._settings()
+        if self.loss not in ("mean", "median"):
+            raise InvalidQuery(f"loss: unknown value {shown(self.loss)}; choose 'mean' or 'median'")
+        price = Approximate(self.epsilon, self.delta)
+        inside = price.largest_gdp()
+        payment = Payment.of(price, inside, self.ledger)
         table = numbers(X)
         columns = table.shape[1]
-        if not 1 <= columns <= _MOST_COLUMNS:
-            raise InvalidQuery(
-                f"X: {columns} feature(s) (shape={table.shape}) while a minimum of 1 is required, "
-                f"and a maximum of {_MOST_COLUMNS}; map wider rows to fewer columns by public means"
-            )
-        shares = Shares(columns, replaced, payment.inside)
+        shares = Shares(columns, replaced, inside)
         shares.rehearse()
         validate_data(self, X, skip_check_array=True)
         purse = payment.pay(self._described(columns))
-        stages = Stages(clusters, median, shares, _grouped, purse.spend, self.words)
+        stages = Stages(clusters, self.loss == "median", shares, _grouped, purse.spend, self.words)
         found = stages.run(Rows.of(table, bound))
         self.cluster_centers_ = found.centres * (1.0 if bound is None else bound)
         self.cluster_sizes_ = found.counts
@@ -130,57 +120,12 @@ class PrivateKMeans(
         self.n_components_ = found.axes
         return self
 
-    def predict(self, X: Any) -> NDArray[np.int64]:
-        """Return which centre is nearest to each row, -1 for a row that has none."""
-        distances = self.transform(X)
-        absent = ~np.isfinite(distances[:, 0])
-        distances[absent] = 0
-        return np.where(absent, -1, distances.argmin(axis=1))
-
-    def transform(self, X: Any) -> NDArray[np.float64]:
-        """Return the distance from each row, held to the bound, to each centre."""
-        check_is_fitted(self)
-        table = numbers(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
-        rows = held(table, self._settings()[1])
-        return distances_between(rows, self.cluster_centers_)
-
-    def _settings(self) -> tuple[int, float | None, bool]:
-        """Return clusters, bound (None: directions) and whether medians are sought."""
-        k = self.n_clusters
-        if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= 1000:
-            raise InvalidQuery(
-                f"n_clusters: must be a whole number from 1 to {_MOST_CLUSTERS}, given {shown(k)}"
-            )
-        if self.loss not in ("mean", "median"):
-            raise InvalidQuery(f"loss: unknown value {shown(self.loss)}; choose 'mean' or 'median'")
-        if self.row_bound == "unit":
-            return int(k), None, self.loss == "median"
-        far = Fraction(10**30)
-        bound = exact(self.row_bound, "row_bound", smallest=1 / far, largest=far)
-        return int(k), float(bound), self.loss == "median"
-
     def _described(self, columns: int) -> str:
-        seeded = self.words is not None and self.words.seeded
         return (
             f"PrivateKMeans({self.n_clusters}, epsilon={self.epsilon}, delta={self.delta}, "
             f"row_bound={self.row_bound!r}, loss={self.loss!r}, relation={self.relation!r}) of "
-            f"{columns} columns{' NOT PRIVATE: seeded' if seeded else ''}"
+            f"{columns} columns{self._seeded}"
         )
-
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.cluster_centers_)
-
-    def __sklearn_clone__(self) -> Self:
-        """A clone shares the ledger: a copy could spend the same money twice."""
-        return type(self)(**self.get_params(deep=False))
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.non_deterministic = True
-        return tags
 
 
 def _grouped(points: NDArray[np.float64], weights: NDArray[np.float64], k: int) -> Any:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from halfmask.errors import InvalidQuery, shown
-from halfmask.privacy import GDP, Approximate, Cost, Ledger, Measure, Number, Purse
+from halfmask.privacy import GDP, ZCDP, Approximate, Cost, Ledger, Measure, Purse
 
 __all__ = ["Payment"]
 
@@ -13,22 +13,22 @@ __all__ = ["Payment"]
 class Payment:
     """What is charged (`cost`), what the stages may spend (`inside`), and who pays.
 
-    Privacy: `inside` is the largest mu within (epsilon, delta). [Balle & Wang 2018, Thm 8]
+    Privacy: `inside` is the largest mu or rho that (epsilon, delta) allows, and composes what the
+    stages spend. [Balle & Wang 2018, Thm 8; Canonne, Kamath & Steinke 2020, Prop. 12]
 
-    >>> payment = Payment.of(1, 1e-6, None)
+    >>> price = Approximate(1, 1e-6)
+    >>> payment = Payment.of(price, price.largest_gdp(), None)
     >>> print(payment.cost, "buys", payment.inside)
     epsilon 1, delta 1e-6 buys mu 0.236704380663
     """
 
     cost: Cost
-    inside: GDP
+    inside: GDP | ZCDP
     payer: Ledger | Purse | None
 
     @classmethod
-    def of(cls, epsilon: Number, delta: Number, payer: object) -> Self:
-        """Read a price; a ledger or purse of mu or rho is charged the mu, which is worth more."""
-        price = Approximate(epsilon, delta)
-        inside = price.largest_gdp()
+    def of(cls, price: Approximate, inside: GDP | ZCDP, payer: object) -> Self:
+        """Read who pays: a ledger or purse whose currency holds `inside` is charged only that."""
         match payer:
             case None:
                 return cls(price, inside, None)
@@ -40,7 +40,7 @@ class Payment:
                 raise InvalidQuery(
                     f"ledger: {shown(payer)} given; give a halfmask.Ledger, a Purse, or nothing"
                 )
-        summed = budget.measure in (Measure.GDP, Measure.ZCDP)
+        summed = budget.measure in (inside.measure, Measure.ZCDP)
         return cls(inside if summed else price, inside, payer)
 
     def pay(self, query: str) -> Purse:

@@ -17,6 +17,8 @@ Matrix = NDArray[np.float64]
 _ENTRIES = 1 << 20
 """Of one block, at most, but for a row that is longer."""
 
+_MOST_COLUMNS = 2048
+
 _TINY = 1e-300
 """As a radius it makes every row as long as it: the direction of the row."""
 
@@ -40,6 +42,12 @@ def numbers(X: Any) -> NDArray[Any]:
         raise InvalidQuery(
             f"X: {table.ndim} dimensions given, expected 2. Reshape your data: (rows, columns), "
             "X.reshape(-1, 1) for a single column"
+        )
+    if not 1 <= table.shape[1] <= _MOST_COLUMNS:
+        raise InvalidQuery(
+            f"X: {table.shape[1]} feature(s) (shape={table.shape}) while a minimum of 1 is "
+            f"required, and a maximum of {_MOST_COLUMNS}; map wider rows to fewer columns by "
+            "public means"
         )
     return table
 

@@ -31,8 +31,8 @@ _MEDIAN = 0.5
 """The same, below which a row pulls less, in steps towards spatial medians."""
 _LEAST = 2.0**-9
 """The least radius, of the bound of rows."""
-_CLEAR = 1.0
-"""How small noise must be beside the radius, for one more cell."""
+_CLEAR = 2.0
+"""Of the radius, how large the noise of a centre may be, for one more cell."""
 
 
 @dataclass(frozen=True, eq=False)
