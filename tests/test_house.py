@@ -71,7 +71,8 @@ def test_rows_are_tallied_in_the_room_behind_the_door_alone():
 def test_the_ledger_is_charged_at_the_doors_alone():
     callers = {str(place) for place, tree in trees() if "charge" in called_methods(tree)}
     on_paper = {"cli/session.py"}  # adds up a plan in a ledger of its own before anything is asked
-    doors = {"curator.py", "series.py", "federated/aggregator.py"}  # and of what clients send
+    doors = {"curator.py", "series.py"}
+    doors |= {"federated/aggregator.py", "cluster/payment.py"}  # of what clients send, and arrays
     assert callers - on_paper == doors, callers
     followers = {str(place) for place, tree in trees() if "follow" in called_methods(tree)}
     assert followers == {"series.py"}, followers  # rows of no cost: closings of what was paid
