@@ -1,7 +1,8 @@
 function tests = test_centres()
-%TEST_CENTRES  Depths by their definitions, and the private median of each column.
+%TEST_CENTRES  Depths by their definitions, and both private medians of the columns of a matrix.
 tests = {@depths_of_a_cross, @depths_move_by_one_row, @depths_are_asked_well, ...
-    @medians_are_near, @medians_keep_their_bounds, @medians_are_priced, @medians_are_charged};
+    @medians_are_near, @medians_keep_their_bounds, @medians_are_priced, @boxes_are_near, ...
+    @medians_are_charged};
 end
 
 function depths_of_a_cross()
@@ -54,13 +55,19 @@ check(r.rank_error == ceil(2 * 3 / 300 * log((2 ^ 32 + 1) * 3 / 0.05)) ...
 end
 
 function medians_keep_their_bounds()
-for X = {zeros(0, 2), [NaN 1], [Inf -Inf; 1 1e308], int8([1 2; 3 4])}
-    r = halfmask.coordinatewise_median(X{1}, [1 2], [3 4], 'epsilon', 0.1);
-    check(all(r.value >= [-2 -2] & r.value <= [4 6]), r.statement);
+for median = {@halfmask.coordinatewise_median, @halfmask.box_median}
+    for X = {zeros(0, 2), [NaN 1], [Inf -Inf; 1 1e308], int8([1 2; 3 4])}
+        r = median{1}(X{1}, [1 2], [3 4], 'epsilon', 0.1);
+        check(all(r.value >= [-2 -2] & r.value <= [4 6]), r.statement);
+        check(isequal(r.interval, [-2 4; -2 6]), 'other bounds');
+    end
+    refused(@() median{1}([1 2], 0, -1, 'epsilon', 1), 'halfmask:bounds', '-1');
+    refused(@() median{1}([1 2], 1:3, 1, 'epsilon', 1), 'halfmask:bounds', '2');
+    refused(@() median{1}([1 2], NaN, 1, 'epsilon', 1), 'halfmask:bounds', 'finite');
+    refused(@() median{1}('ab', 0, 1, 'epsilon', 1), 'halfmask:data', 'char');
+    refused(@() median{1}([1 2], 0, 1), 'halfmask:price', 'none given');
+    refused(@() median{1}([1 2], 0, 1, 'epsilon', 0), 'halfmask:price', '0');
 end
-refused(@() halfmask.coordinatewise_median([1 2], 0, -1, 'epsilon', 1), 'halfmask:bounds', '-1');
-refused(@() halfmask.coordinatewise_median([1 2], 1:3, 1, 'epsilon', 1), 'halfmask:bounds', '2');
-refused(@() halfmask.coordinatewise_median('ab', 0, 1, 'epsilon', 1), 'halfmask:data', 'char');
 end
 
 function medians_are_priced()
@@ -75,10 +82,29 @@ for d = 1:3
 end
 end
 
+function boxes_are_near()
+X = [mod((1:501)' * 37, 501), 7 * ones(501, 1), mod((1:501)' * 53, 501) - 1000];
+X(3, 2) = NaN;
+X(5, 1) = Inf;
+for relation = {'add_remove', 'replace'}
+    moved = 1 + strcmp(relation{1}, 'replace');
+    r = halfmask.box_median(X, [0 0 -500], [2000, 8, 1000], 'epsilon', 100 * moved, ...
+        'relation', relation{1});
+    check(all(abs(r.value - [250 7 -750]) < [4 0.01 4]), r.statement);
+    check(strcmp(r.mechanism, 'exponential mechanism on least ranks, scale 0.01 rows'), ...
+        r.mechanism);
+end
+r = halfmask.box_median(X, 0, 2048, 'epsilon', 0.5, 'relation', 'replace', 'confidence', 0.9);
+check(r.rank_error == ceil(4 * (3 * log(2 ^ 31 + 1) + log(10))), 'a rank error of %d', ...
+    r.rank_error);
+end
+
 function medians_are_charged()
-b = halfmask.Budget(1);
-halfmask.coordinatewise_median([1 2; 3 4], 0, 10, 'epsilon', 0.75, 'budget', b);
-check(strcmp(b.remaining(), 'epsilon 0.25'), 'left: %s', b.remaining());
-refused(@() halfmask.coordinatewise_median([1 2], 0, 1, 'epsilon', 0.5, 'budget', b), ...
-    'halfmask:budget', '0.25 is left');
+for median = {@halfmask.coordinatewise_median, @halfmask.box_median}
+    b = halfmask.Budget(1);
+    median{1}([1 2; 3 4], 0, 10, 'epsilon', 0.75, 'budget', b);
+    check(strcmp(b.remaining(), 'epsilon 0.25'), 'left: %s', b.remaining());
+    refused(@() median{1}([1 2], 0, 1, 'epsilon', 0.5, 'budget', b), ...
+        'halfmask:budget', '0.25 is left');
+end
 end

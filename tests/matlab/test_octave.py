@@ -1,31 +1,16 @@
 """The MATLAB toolbox: its own tests pass in Octave, and its budget is one that Python believes."""
 
-import os
 import re
-import shutil
-import subprocess
-from pathlib import Path
 
 import numpy as np
 import pytest
+from toolbox import HOME, needs_octave, octave
 
 from halfmask.depth import spatial_depth, tukey_depth
 from halfmask.errors import LedgerError
 from halfmask.privacy import ExportedLedger
 
-HOME = Path(__file__).resolve().parents[2] / "matlab"
-OCTAVE = shutil.which("octave-cli") or shutil.which("octave")
-
-pytestmark = pytest.mark.skipif(
-    OCTAVE is None and "CI" not in os.environ, reason="Octave is not installed"
-)
-
-
-def octave(code):
-    """Run Octave code beside the toolbox: (exit code, output)."""
-    command = [OCTAVE, "--no-gui", "--norc", "--quiet", "--path", str(HOME), "--eval", code]
-    done = subprocess.run(command, cwd=HOME, capture_output=True, text=True, check=False)
-    return done.returncode, done.stdout + done.stderr
+pytestmark = needs_octave
 
 
 def test_the_toolbox_passes_its_tests():
@@ -79,7 +64,7 @@ def test_the_example_runs_and_errs_less_than_the_usual_way():
 
 
 def test_help_says_what_is_promised():
-    for name in ("count", "sum", "mean", "histogram", "median", "quantile", "Budget"):
+    for name in ("count", "sum", "mean", "histogram", "median", "quantile", "box_median", "Budget"):
         code, said = octave(f"help halfmask.{name}")
         assert code == 0, said
         assert "Privacy: " in said

@@ -126,6 +126,8 @@ def recorded():
         yield case(
             f"chosen {rate}", "weighted", rate, 50, noise(400, 13), **more | {"counts": [1] * 10}
         )
+    more = {"counts": [2**40 + 1, 0], "scores": [0, 0]}  # weight 2^19 + 2^-21, ceiling 2^19 + 1
+    yield case("weighted, above an integer", "weighted", "1", 1, [(1 << 64) - 1, 0, 0], **more)
 
 
 def main():
