@@ -43,7 +43,7 @@ def test() -> None:
     call(BIN / "ruff", "format", "--check", ".")
     call(BIN / "mypy")
     call(BIN / "lint-imports")
-    call(BIN / "python", "-m", "pytest")
+    call(BIN / "python", "-m", "pytest", "-n", "auto", "--dist", "loadfile")
 
 
 def prepare(*extra: str) -> None:
