@@ -136,7 +136,7 @@ def test_a_ledger_that_has_too_little_stops_the_fit():
         ({"ledger": 3}, "ledger: 3 given"),
         ({"X": np.ones(4)}, "X: 1 dimensions given"),
         ({"X": [[1.0], [1.0, 2.0]]}, "X: of type object"),
-        ({"X": [["secret"]]}, "X: of type <U6; give numbers"),
+        ({"X": [["secret"]]}, "X: of type str_; give numbers"),
         ({"X": np.ones((4, 3000))}, "and a maximum of 2048"),
         ({"X": np.ones((4, 0))}, r"0 feature\(s\)"),
     ],

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.utils.validation import validate_data
+from threadpoolctl import threadpool_limits
 
 from halfmask.cluster.centred import Centred
 from halfmask.cluster.payment import Payment
@@ -131,7 +132,7 @@ class PrivateKMeans(Centred):
 def _grouped(points: NDArray[np.float64], weights: NDArray[np.float64], k: int) -> Any:
     """Cluster public weighted points: the best of many starts. At most as many as there are."""
     k = min(k, len(points))
-    with warnings.catch_warnings():
+    with threadpool_limits(1), warnings.catch_warnings():  # few points: threads would only wait
         warnings.simplefilter("ignore")  # of points that coincide
         found = KMeans(k, n_init=_STARTS, random_state=0).fit(points, sample_weight=weights)
     return np.asarray(found.cluster_centers_, dtype=np.float64)

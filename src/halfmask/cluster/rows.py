@@ -24,7 +24,10 @@ _TINY = 1e-300
 
 
 def numbers(X: Any) -> NDArray[Any]:
-    """Return a table as an array (n, d), judged by its shape and type alone."""
+    """Return a table as an array (n, d), judged by its shape and type alone.
+
+    No message tells the number of rows, which is private, nor how long texts are.
+    """
     if hasattr(X, "tocsr"):
         raise InvalidQuery("X: Sparse tables are not supported; give a dense one")
     try:
@@ -35,8 +38,8 @@ def numbers(X: Any) -> NDArray[Any]:
         raise InvalidQuery("X: Complex data not supported; give real numbers")
     if table.dtype.kind not in "fiub":
         raise InvalidQuery(
-            f"X: of type {table.dtype}; give numbers, NaN for those that are missing. Objects are "
-            "not converted: a refusal would tell which one is no number"
+            f"X: of type {table.dtype.type.__name__}; give numbers, NaN for those that are "
+            "missing. Objects are not converted: a refusal would tell which one is no number"
         )
     if table.ndim != 2:
         raise InvalidQuery(
@@ -45,7 +48,7 @@ def numbers(X: Any) -> NDArray[Any]:
         )
     if not 1 <= table.shape[1] <= _MOST_COLUMNS:
         raise InvalidQuery(
-            f"X: {table.shape[1]} feature(s) (shape={table.shape}) while a minimum of 1 is "
+            f"X: {table.shape[1]} feature(s) (shape=(, {table.shape[1]})) while a minimum of 1 is "
             f"required, and a maximum of {_MOST_COLUMNS}; map wider rows to fewer columns by "
             "public means"
         )
