@@ -64,6 +64,7 @@ SECTIONS = (
     )),
     Section("Privacy: prices, their conversions, what they mean", "halfmask.privacy"),
     Section("Plots", "halfmask.plots"),
+    Section("Clusters", "halfmask.cluster"),
     Section("Federated rounds", "halfmask.federated"),
     Section("Audit", "halfmask.audit"),
     Section("Depth, without privacy", "halfmask.depth"),
