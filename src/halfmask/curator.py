@@ -33,7 +33,7 @@ from halfmask.privacy import (
 from halfmask.provenance import Provenance
 from halfmask.queries import Setting, price_of
 from halfmask.room import Replay, Room, recorded, replayed
-from halfmask.series import Serial
+from halfmask.serial import Serial
 from halfmask.sources import Source, open_source
 from halfmask.version import __version__
 

@@ -6,7 +6,6 @@ whatever process, reads the same sums, and no noise needs to be kept secret for 
 """
 
 import json
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -16,24 +15,20 @@ from typing import Any
 from halfmask.asking import preview_of, warn
 from halfmask.errors import InvalidQuery, LedgerError
 from halfmask.noise import Words, secure_words
-from halfmask.plan import Everything, Periods, Predicate
+from halfmask.plan import Everything
 from halfmask.privacy import Cost, Ledger, Purse, Receipt
 from halfmask.queries import (
     Closings,
-    Count,
-    CountDistinct,
     Record,
     Running,
     Setting,
-    Sum,
-    price_of,
 )
 from halfmask.release import Preview, Provenance, Release
 from halfmask.room import Room, recorded, replayed
 from halfmask.sources import Source
 from halfmask.version import __version__
 
-__all__ = ["Serial", "Series"]
+__all__ = ["Series"]
 
 _ANYWHERE = timedelta(hours=14)
 """So far some clocks are ahead of UTC."""
@@ -256,86 +251,3 @@ class Series:
 
     def __repr__(self) -> str:
         return f"<series {self.name!r}: {self.question.title}, {len(self.closed)} closed>"
-
-
-class Serial(ABC):
-    """The part of a curator that declares series."""
-
-    _source: Source
-    _words: Words
-    _closed: bool
-    _origin: str
-    _opened: int
-
-    @property
-    @abstractmethod
-    def ledger(self) -> Ledger:
-        """The budget, and what was spent of it."""
-
-    @abstractmethod
-    def _setting(self, by: None, where: str | Predicate | None) -> Setting: ...
-
-    def series(  # noqa: PLR0913
-        self,
-        name: str,
-        query: Count | CountDistinct | Sum,
-        *,
-        time: str,
-        start: Any,
-        every: Any,
-        periods: int,
-        where: str | Predicate | None = None,
-        table: str | None = None,
-        epsilon: Any = None,
-        delta: Any = None,
-        rho: Any = None,
-        mu: Any = None,
-        actor: str | None = None,
-    ) -> Series:
-        """Declare running totals that are released again whenever a period closes, at one price.
-
-        Spends and reads nothing: the first `release` of the series spends. Declared again under the
-        same name, beside the same ledger and with the newest table, it goes on where it was.
-
-        Args:
-            name: the name of the series in the ledger.
-            query: `Count()`, `CountDistinct()` or `Sum(...)`.
-            time: the column of times, or of numbers, that says in which period a row is.
-            start: where the first period begins: a date, a datetime, an ISO text, or a number.
-            every: "month", "quarter", "year", "week", "day", "hour", a timedelta, or a number.
-            periods: how many there will be, at most.
-            where: as for `ask`, and so the price, which is that of all releases together.
-            table: a name for the one growing table of the series, where it is opened from memory:
-                by it you say that a newer frame is the same table. A file is known by its path.
-            epsilon: see `ask`.
-            delta: see `ask`.
-            rho: see `ask`.
-            mu: see `ask`.
-            actor: see `ask`.
-
-        Raises:
-            InvalidQuery: what the schema, the unit or the price already shows to be wrong.
-
-        >>> import halfmask as hm
-        >>> log = hm.open({"at": [3, 14, 15, 92, 65]}, budget=1)
-        >>> digits = log.series("digits", hm.Count(), time="at", start=0, every=10, periods=10,
-        ...     epsilon=1)
-        >>> len(digits.release("20 to 30").value), digits.closed[-1], str(log.remaining)
-        (3, '20 to 30', 'epsilon 0')
-
-        """
-        if self._closed:
-            raise InvalidQuery("series: the table was closed; open it again")
-        return Series(
-            name,
-            Running(query, time, Periods(start, every, periods)),
-            self._setting(None, where),
-            price_of(epsilon, delta, rho, mu),
-            self._source,
-            self.ledger,
-            self._words,
-            self._origin if table is None else f"the table {table!r}",
-            self._opened,
-            lambda: self._closed,
-            actor,
-        )

@@ -16,6 +16,7 @@ from halfmask.plan import OnGrid
 from halfmask.privacy import GDP, ZCDP, PrivacyUnit, Pure
 from halfmask.procedures import Together
 from halfmask.queries import CountedKeys
+from halfmask.queries.location import Halfspaces, SpatialSums
 from halfmask.sources.sql import emit
 from halfmask.sources.sql.bound import bounded
 from halfmask.sources.table import Table
@@ -188,6 +189,16 @@ def test_a_choice_that_heeds_its_scores_too_much_is_caught(name, price):
     found = verify(Broken(query, faster(4)), schema=SCHEMA, price=price)
     assert not found.holds, found
     assert found.witness.to_dict()["moved"]
+
+
+@pytest.mark.parametrize("depth", ["tukey", "spatial"])
+def test_a_depth_that_seems_to_move_one_way_is_caught(depth, monkeypatch):
+    """Under replacement some places rise while others fall. Rows on the candidates show it."""
+    query, schema = hm.DepthMedian(depth, [[0, 0], [1, 0], [0, 5]], 10), {"x": "real", "y": "real"}
+    assert verify(query, schema=schema, relation="replace", price=1).holds
+    kind = {"tukey": Halfspaces, "spatial": SpatialSums}[depth]
+    monkeypatch.setattr(kind, "one_way", lambda self, replaced: True)
+    assert not verify(query, schema=schema, relation="replace", price=1).holds
 
 
 def test_a_threshold_that_is_too_low_is_caught(monkeypatch):

@@ -181,15 +181,7 @@ class Ledger:
 
     def check_free_rows(self) -> None:
         """Refuse a file of an earlier version, in which every row costs something."""
-        with self._store.reading() as connection:
-            (made,) = connection.execute(
-                "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = 'spend'"
-            ).fetchone()
-        if "amount > 0" in made:
-            raise LedgerError(
-                "ledger: the file is of an earlier version, where every row costs something, so it "
-                "holds no series; begin the series in a new ledger. Nothing was charged."
-            )
+        self._store.check_free_rows()
 
     def record(self, receipt: Receipt, answer: str) -> None:
         """Store the answer (a text, such as JSON) that a charge bought; once for each charge."""

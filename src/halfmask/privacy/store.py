@@ -170,6 +170,18 @@ class Store:
             _create(self._connection, fill)
         self._connection.execute("PRAGMA journal_mode=WAL")
 
+    def check_free_rows(self) -> None:
+        """Refuse a file of an earlier version, in which every row costs something."""
+        with self.reading() as connection:
+            (made,) = connection.execute(
+                "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = 'spend'"
+            ).fetchone()
+        if "amount > 0" in made:
+            raise LedgerError(
+                "ledger: of an earlier version, where every row costs something, so it holds no "
+                "series; begin the series in a new ledger. Nothing was charged."
+            )
+
     def _check_file(self) -> None:
         """Refuse to commit to a file, or a log beside it, that others no longer find."""
         if self.path is None:

@@ -23,7 +23,7 @@ from halfmask.plan import (
     instant,
 )
 
-__all__ = ["cells_of"]
+__all__ = ["cell_of", "cells_of"]
 
 _MOST = 14
 """Cells tried of one column; the first are the ones that move sums most."""
@@ -42,6 +42,11 @@ def cells_of(column: str, tallies: Iterable[Tally], schema: Schema) -> tuple[obj
         kept.setdefault(repr(cell), cell)
     first = list(kept.values())[: _MOST - 1]
     return tuple(first if None in first else [*first, None])
+
+
+def cell_of(mark: float, kind: Kind) -> object:
+    """Write a number as a cell of a numeric column."""
+    return next(_in_kind(mark, kind))
 
 
 def _marks(column: str, tally: Tally) -> Iterator[object]:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from halfmask.audit.exact.frozen import COURSES, Frozen
 from halfmask.errors import BudgetExhausted, InvalidQuery
-from halfmask.plan import Request
+from halfmask.plan import Points, Request
 from halfmask.privacy import Cost, EndingPurse, Purse
 from halfmask.procedures import Together, UnknownKeys
 from halfmask.procedures.location import Composite
@@ -22,6 +22,11 @@ from halfmask.queries.location import OfPoints
 __all__ = ["Script", "scripts"]
 
 E = TypeVar("E", bound=Estimate)
+
+Landmark = dict[str, float]
+
+_MOST_LANDMARKS = 8
+"""Places tried of one measurement."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,19 @@ class Script:
         """What is asked of the rows, each once."""
         both = (*self.coarse, *self.measurements)
         return tuple(dict.fromkeys(one.request for one in both))
+
+    @property
+    def landmarks(self) -> tuple[Landmark, ...]:
+        """Public places at which rows tell most: the value of each column there."""
+        return tuple(
+            {
+                grid.column: float(cell + grid.origin) * 2.0**grid.log2_step
+                for grid, cell in zip(one.request.values, place, strict=True)
+            }
+            for one in self.measurements
+            if isinstance(one.request, Points)
+            for place in getattr(one, "landmarks", ())[:_MOST_LANDMARKS]
+        )
 
     @property
     def signature(self) -> object:

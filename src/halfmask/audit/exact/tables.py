@@ -12,7 +12,7 @@ from itertools import islice, product
 from math import prod
 from typing import Any
 
-from halfmask.audit.exact.cells import cells_of
+from halfmask.audit.exact.cells import cell_of, cells_of
 from halfmask.plan import (
     Everything,
     FoundKeys,
@@ -61,12 +61,14 @@ class Simulation:
     """Tables that try these requests, for one declared unit.
 
     suppose: how many of the declared units one person really is; 1 where the declaration is true.
+    landmarks: public places at which rows stand, beside those of the requests.
     """
 
     requests: tuple[Request[Any], ...]
     schema: Schema
     unit: PrivacyUnit
     suppose: int = 1
+    landmarks: tuple[dict[str, float], ...] = ()
 
     @cached_property
     def tallies(self) -> tuple[Tally, ...]:
@@ -111,7 +113,12 @@ class Simulation:
         outside = [row for row, passed in zip(found, passing, strict=True) if not passed]
         first = (inside or outside)[0]
         inside.sort(key=lambda row: sum(repr(row[name]) != repr(first[name]) for name in row))
-        return tuple(inside[: _ROWS - _OUTSIDE] + outside[:_OUTSIDE])
+        return (*self._placed(first), *inside[: _ROWS - _OUTSIDE], *outside[:_OUTSIDE])
+
+    def _placed(self, first: Row) -> Iterator[Row]:
+        """Put the first row at each landmark."""
+        for place in self.landmarks:
+            yield {**first, **{name: cell_of(x, self.columns[name]) for name, x in place.items()}}
 
     def _passing(self, rows: list[Row]) -> list[bool]:
         """Ask the real source which rows a filter keeps."""

@@ -108,7 +108,8 @@ class _Search:
         self.scripts = scripts(ask.asked, ask.setting, ask.price)
         requests = tuple(dict.fromkeys(r for script in self.scripts for r in script.requests))
         setting = ask.setting
-        self.simulation = Simulation(requests, setting.schema, setting.unit, suppose)
+        places = tuple(place for script in self.scripts for place in script.landmarks)
+        self.simulation = Simulation(requests, setting.schema, setting.unit, suppose, places)
         self.known: dict[int, tuple[Rows, list[Laws]]] = {}
         self.unlisted: set[str] = set()
         self.worst: Loss = Fraction(0)

@@ -143,6 +143,8 @@ class _OfPoints(Protocol):
     def points(self) -> Points: ...
     @property
     def laws(self) -> tuple[str, ...]: ...
+    @property
+    def landmarks(self) -> tuple[tuple[int, ...], ...]: ...
     def distribution(self, exact: Any) -> tuple[Part, ...] | None: ...
     def release(self, exact: Any, words: Words | None) -> list[Record]: ...
     def read(self, records: Sequence[Record]) -> tuple[Any, ...]: ...
@@ -172,6 +174,11 @@ class Reading(Generic[E]):
         """Return the same on a grid of few cells, where it is asked of all cells; see `Coarse`."""
         fine = self.measured
         return replace(self, measured=fine.coarse()) if isinstance(fine, Coarse) else self
+
+    @property
+    def landmarks(self) -> tuple[tuple[int, ...], ...]:
+        """Those of what is measured."""
+        return self.measured.landmarks
 
     def distribution(self, exact: Any) -> tuple[Part, ...] | None:
         """Return the law of what is measured; see `Distributed`."""

@@ -38,6 +38,11 @@ class DepthShare(OfPoints):
     replaced: bool
 
     @property
+    def landmarks(self) -> tuple[tuple[int, ...], ...]:
+        """The place that is checked."""
+        return (self.place,)
+
+    @property
     def mechanism(self) -> Additive:
         """The noise of each count."""
         squared = self.moved**2

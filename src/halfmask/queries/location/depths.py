@@ -172,6 +172,11 @@ class DepthChoice(OfPoints):
     replaced: bool
 
     @property
+    def landmarks(self) -> tuple[tuple[int, ...], ...]:
+        """The places that are chosen from."""
+        return self.places
+
+    @property
     def mechanism(self) -> Selection:
         """The choice."""
         rows = self.moved // 2 if self.replaced else self.moved

@@ -48,6 +48,11 @@ class OfPoints(ABC):
         return self.price
 
     @property
+    def landmarks(self) -> tuple[tuple[int, ...], ...]:
+        """Public places, in cells, at which rows tell most: for an auditor."""
+        return ()
+
+    @property
     @abstractmethod
     def mechanism(self) -> _Law:
         """The noise, or one choice."""
