@@ -1,6 +1,7 @@
 """Bounds that are paid for: ranges by coverage, means that buy theirs, tables of suggestions."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import halfmask as hm
 from halfmask.errors import InvalidQuery
 from halfmask.plan import Keys
 from halfmask.privacy import GDP, ZCDP, PrivacyUnit, Pure
-from halfmask.procedures.bounds_bought import BoundsBought
+from halfmask.procedures.bounds_bought import BoundsBought, Within
 from halfmask.queries import Setting, Tails
 from halfmask.sources import open_source
 
@@ -117,3 +118,12 @@ BAD = {
 def test_bad_questions_are_refused_in_words(words):
     with pytest.raises(InvalidQuery, match=words):
         BAD[words]()
+
+
+@pytest.mark.parametrize(
+    ("value", "doubted"), [(0.5, True), (50.0, False), (99.5, True), (1, True)]
+)
+def test_an_answer_at_the_edge_of_bought_bounds_is_doubted(value, doubted):
+    """A hundred salaries seem to lie beyond bounds that were found at zero."""
+    found = Within(SimpleNamespace(value=value, post_processing=()), 0.0, 100.0)
+    assert bool(found.doubt) is doubted

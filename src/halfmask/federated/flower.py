@@ -18,21 +18,27 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from flwr.app import (
-    Array,
-    ArrayRecord,
-    ConfigRecord,
-    Message,
-    MessageType,
-    MetricRecord,
-    RecordDict,
-)
-from flwr.serverapp import Grid
-from flwr.serverapp.strategy import Result, Strategy
 from numpy.typing import NDArray
 
-from halfmask.errors import InvalidQuery
+from halfmask.errors import HalfmaskError, InvalidQuery
 from halfmask.federated.aggregator import PrivateRobustAggregator
+
+try:
+    from flwr.app import (
+        Array,
+        ArrayRecord,
+        ConfigRecord,
+        Message,
+        MessageType,
+        MetricRecord,
+        RecordDict,
+    )
+    from flwr.serverapp import Grid
+    from flwr.serverapp.strategy import Result, Strategy
+except ImportError:
+    raise HalfmaskError(
+        "flower: needs Flower, which is not installed; pip install 'halfmask[flower]'"
+    ) from None
 
 __all__ = ["PrivateRobust"]
 
