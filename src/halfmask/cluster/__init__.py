@@ -12,6 +12,15 @@ stages   how centres are found with these
 savings  what candidates save rows of their way to a medoid
 """
 
+from importlib.util import find_spec
+
+from halfmask.errors import HalfmaskError
+
+if find_spec("sklearn") is None:
+    raise HalfmaskError(
+        "cluster: needs scikit-learn, which is not installed; pip install 'halfmask[cluster]'"
+    )
+
 from halfmask.cluster.kmeans import PrivateKMeans
 from halfmask.cluster.medoids import PrivateKMedoids
 
