@@ -116,9 +116,10 @@ class Simulation:
         return (*self._placed(first), *inside[: _ROWS - _OUTSIDE], *outside[:_OUTSIDE])
 
     def _placed(self, first: Row) -> Iterator[Row]:
-        """Put the first row at each landmark."""
+        """Put the first row at each landmark; whose row it is, is told by the unit alone."""
         for place in self.landmarks:
-            yield {**first, **{name: cell_of(x, self.columns[name]) for name, x in place.items()}}
+            values = {name: x for name, x in place.items() if name != self.unit.column}
+            yield {**first, **{name: cell_of(x, self.columns[name]) for name, x in values.items()}}
 
     def _passing(self, rows: list[Row]) -> list[bool]:
         """Ask the real source which rows a filter keeps."""
