@@ -174,7 +174,7 @@ def test_stages_spend_what_their_price_is_worth_and_no_more(whiten):
 
 
 def test_whitened_steps_err_less_along_short_axes_and_no_more_along_the_columns():
-    """Root mean squares of 16 errors, correlations of 0.99; their ratio is 0.65, false alarm 1e-6."""
+    """Root mean squares of 16 errors, correlations of 0.99: a ratio of 0.65, false alarm 1e-6."""
     shape = 0.99 ** np.abs(np.subtract.outer(np.arange(4), np.arange(4)))
     root, errors = np.linalg.cholesky(shape), {}
     for whiten in (False, True):
