@@ -28,7 +28,7 @@ __all__ = ["HALFMASK", "PEERS", "Peer", "prepare", "say", "table"]  # for attack
 
 TOOLS = ("pip", "setuptools", "wheel", "pkg_resources", "_distutils_hack", "distutils-precedence")
 STARTS = 5
-PATIENCE = 600  # seconds a process may measure; what it has finished by then is kept
+PATIENCE = 600  # seconds a process may measure a task; what it has finished by then is kept
 SIZES = {"large": "", "small": "small"}  # folders below that of the data
 TASKS = (
     "count",
@@ -129,10 +129,10 @@ def measured(peer: Peer, names: list[str], limits: list[str]) -> dict[str, dict]
     say(f"{time.strftime('%H:%M:%S')} {peer.name}: {'; '.join(names)}")
     script = str(SCRIPTS / peer.script)
     try:
-        lines = peer.lines(script, "measure", *names, *limits, most=PATIENCE)
+        lines = peer.lines(script, "measure", *names, *limits, most=PATIENCE * len(names))
         found = {k: v for line in lines for k, v in json.loads(line or "{}").items()}
         for name in set(names) - set(found):
-            say(f"{peer.name}: {name} was not done after {PATIENCE} s")
+            say(f"{peer.name}: {name} was not done in time")
         return found
     except RuntimeError as failed:
         if peer is HALFMASK:
