@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from halfmask.errors import SourceError
 from halfmask.sources.folder import PrivateFolder
+from halfmask.sources.sql import DUCKDB
 
 __all__ = ["Engine", "files_engine", "memory_engine"]
 
@@ -26,6 +27,9 @@ _INTERRUPTED = "Query interrupted"
 
 class Engine:
     """One connection, used by one thread at a time; its errors carry no word of the engine's."""
+
+    dialect = DUCKDB
+    near = True
 
     def __init__(
         self, connection: duckdb.DuckDBPyConnection, folder: PrivateFolder | None = None

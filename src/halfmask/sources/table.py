@@ -8,10 +8,9 @@ from numpy.typing import NDArray
 
 from halfmask.errors import ReleaseFailed
 from halfmask.plan import FoundKeys, GridCounts, Points, Request, Schema, Tally
-from halfmask.sources.engine import Engine
-from halfmask.sources.sql import DUCKDB, Cells, emit, emit_cells, emit_keys, emit_points
+from halfmask.sources.sql import Cells, Dialect, emit, emit_cells, emit_keys, emit_points
 
-__all__ = ["FAILED", "Source", "Table"]
+__all__ = ["FAILED", "Runs", "Source", "Table"]
 
 FAILED = (
     "the engine failed after the price was charged; the charge stays, and the reason is not "
@@ -53,8 +52,31 @@ class Source(Protocol):
         ...
 
 
+class Runs(Protocol):
+    """An engine; what it raises carries no word of the engine's.
+
+    dialect: what it speaks.
+    near: whether it is in this process, so that rows may be sorted here.
+    """
+
+    dialect: Dialect
+    near: bool
+
+    def rows(self, sql: str, error: Exception) -> list[tuple[Any, ...]]:
+        """Return the rows of a query, or raise `error` alone."""
+        ...
+
+    def columns(self, sql: str, error: Exception) -> dict[str, NDArray[Any]]:
+        """Return the columns of a query that has no nulls, as arrays; errors as in `rows`."""
+        ...
+
+    def close(self) -> None:
+        """Let go of files, memory and connections; a second call does nothing."""
+        ...
+
+
 class Table:
-    """A table in DuckDB.
+    """A table behind an engine.
 
     physical: an expression of the canonical type of its kind for each column name.
     direct: answers for points without the engine; None where it cannot.
@@ -66,7 +88,7 @@ class Table:
         schema: Schema,
         physical: dict[str, str],
         table: str,
-        engine: Engine,
+        engine: Runs,
         digest: Callable[[], str | None] = lambda: None,
         direct: Callable[[Points], Int64s | None] = lambda points: None,
     ) -> None:
@@ -95,7 +117,8 @@ class Table:
 
     def grid_counts(self, counts: GridCounts) -> tuple[tuple[Int64s, Int64s], ...]:
         """Return (cells, weights) for each group, the cells rising; errors as in `tally`."""
-        if counts.unit is None and not counts.groups and self._rows() <= _SORTED:
+        plain = counts.unit is None and not counts.groups
+        if self._engine.near and plain and self._rows() <= _SORTED:
             every = self._points(Points((counts.value,), counts.where), self._cells(counts))[:, 0]
             cells, weights = np.unique(every, return_counts=True)
             return ((cells, weights * counts.weight),)
@@ -140,7 +163,7 @@ class Table:
         """Check a request against the schema, and have the rows ready to be read."""
         request.check(self.schema)
         self._digest()  # a file that is copied before its rows are read is copied now
-        return Cells(self.schema, self._physical, DUCKDB)
+        return Cells(self.schema, self._physical, self._engine.dialect)
 
     @property
     def digest(self) -> str | None:
