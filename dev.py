@@ -4,19 +4,24 @@
     python3 dev.py test    everything that must hold: formatting, types, layers, tests, documents
 
 Needs Python 3.11 or later with venv, and pip's package index; nothing else. As root on Debian,
-`test` installs Octave for the tests of matlab/.
+`test` installs Octave for the tests of matlab/, and PostgreSQL, which tests start and stop.
 """
 
 import os
 import shutil
 import subprocess
 import sys
+from glob import glob
 from pathlib import Path
 
 HOME = Path(__file__).resolve().parent
 PLACE = HOME / ".venv"
 BIN = PLACE / ("Scripts" if os.name == "nt" else "bin")
 PLAN = HOME / "examples" / "election" / "plan.toml"
+PROGRAMS = {  # Debian's packages, and where each is known to be there already
+    "octave": ["octave", "octave-cli"],
+    "postgresql": ["initdb", "/usr/lib/postgresql/*/bin/initdb"],
+}
 
 
 def main() -> None:
@@ -38,7 +43,7 @@ def run() -> None:
 def test() -> None:
     """Install the package with its test tools, and check everything."""
     prepare("--group", f"{HOME / 'pyproject.toml'}:test")
-    add_octave()
+    add_programs()
     call(BIN / "ruff", "check", ".")
     call(BIN / "ruff", "format", "--check", ".")
     call(BIN / "mypy")
@@ -54,12 +59,18 @@ def prepare(*extra: str) -> None:
     call(BIN / "python", "-m", "pip", "install", "--quiet", "--editable", HOME, *extra)
 
 
-def add_octave() -> None:
-    """Install Octave for the tests of matlab/ where that can be done; else they are skipped."""
+def add_programs() -> None:
+    """Install Debian's packages that tests need, where that can be done; else those are skipped."""
     able = shutil.which("apt-get") and hasattr(os, "geteuid") and os.geteuid() == 0
-    if able and not shutil.which("octave"):
+    wanted = [package for package, places in PROGRAMS.items() if not any(map(found, places))]
+    if able and wanted:
         call("apt-get", "-qq", "update")
-        call("apt-get", "-qq", "install", "--yes", "--no-install-recommends", "octave")
+        call("apt-get", "-qq", "install", "--yes", "--no-install-recommends", *wanted)
+
+
+def found(place: str) -> bool:
+    """Whether there is such a program: a name on the path, or a pattern of places."""
+    return bool(glob(place) if "/" in place else shutil.which(place))
 
 
 def call(*words: object) -> None:
