@@ -100,12 +100,12 @@ def _scaled(sums: str, shape: Shape, norm: int, dialect: Dialect) -> str:
         over = shape.shared
         lengths = f"SELECT {over}, {dialect.total.format(total)} AS t FROM a GROUP BY {over}"
         joined = f"SELECT a.*, b.t FROM a JOIN ({lengths}) b USING ({over})"
-        query = f"WITH a AS MATERIALIZED ({sums}) {joined}"
+        query = f"{dialect.common.format('a', sums)} {joined}"
     else:
         query = f"SELECT {', '.join(kept)}, {total} AS t FROM ({sums}) b"
     query = _with(query, kept, {"t": f"CASE WHEN t > {norm} THEN t END"})
-    room = 125 - _ROWS_PER_UNIT - shape.reach.bit_length()
-    if norm.bit_length() <= min(_DOUBLE, room):
+    room = dialect.bits - 2 - _ROWS_PER_UNIT - shape.reach.bit_length()
+    if dialect.guesses and norm.bit_length() <= min(_DOUBLE, room):
         return _quick(query, shape, norm, dialect)
     for place, digit in enumerate(_digits(norm, room)):
         query = _divided(query, shape, digit, 2**room if place else 0, dialect)
@@ -145,7 +145,7 @@ def _digits(norm: int, width: int) -> list[int]:
 
 
 def _divided(query: str, shape: Shape, digit: int, base: int, dialect: Dialect) -> str:
-    """Long division by one more digit of a large norm, so short that no product passes 2^126.
+    """Long division by one more digit of a large norm, so short that no product is too wide.
 
     Quotient q and remainder r have the sign of f, as division rounds towards zero.
     """

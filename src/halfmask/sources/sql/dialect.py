@@ -13,6 +13,14 @@ class Dialect:
     """How an engine writes types, literals, names and the few functions that the emitter needs.
 
     Templates take their arguments as ``{0}``, ``{1}``; another engine is another such table.
+
+    quoted: a literal of text that is already escaped.
+    nul: whether text may hold the character NUL.
+    reads: how text that matches the grammar becomes a value; `attempt` where nothing is said. The
+      template's text is null where it does not match.
+    common: a query {1} that is run once, under the name {0}, before what uses it.
+    bits: how many bits the widest integers have.
+    guesses: whether quotients are guessed in doubles, which costs less than dividing wide integers.
     """
 
     name: str
@@ -37,6 +45,12 @@ class Dialect:
     small: str
     array: str
     item: str
+    quoted: str = "'{0}'"
+    nul: bool = True
+    reads: tuple[tuple[Reading, str], ...] = ()
+    common: str = "WITH {0} AS MATERIALIZED ({1})"
+    bits: int = 127
+    guesses: bool = True
 
     def type_of(self, reading: Reading) -> str:
         """Name the engine's type of a reading."""
@@ -57,7 +71,11 @@ class Dialect:
         """Write a text literal."""
         for old, new in self.escapes:
             value = value.replace(old, new)
-        return f"'{value}'"
+        return self.quoted.format(value)
+
+    def holds(self, value: object) -> bool:
+        """Whether a cell can be this value at all."""
+        return self.nul or not isinstance(value, str) or "\0" not in value
 
     def number(self, value: float) -> str:
         """Write a double exactly: repr reads back as the same double."""
@@ -79,6 +97,11 @@ class Dialect:
     def try_cast(self, expression: str, target: str) -> str:
         """Convert, or null."""
         return self.attempt.format(expression, target)
+
+    def read(self, reading: Reading, text: str) -> str:
+        """Convert text that matches the grammar of a reading, or is null."""
+        known = dict(self.reads).get(reading)
+        return known.format(text) if known else self.try_cast(text, self.type_of(reading))
 
 
 DUCKDB = Dialect(
@@ -104,4 +127,8 @@ DUCKDB = Dialect(
     small="INTEGER",
     array="[{0}]",
     item="{0}[{1}]",
+    reads=(
+        ("boolean", "TRY_CAST(TRIM({0}, ' \t') AS BOOLEAN)"),
+        ("time", "TRY_CAST(TRIM({0}, ' \t') AS TIMESTAMP)"),
+    ),
 )

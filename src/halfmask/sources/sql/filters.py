@@ -78,7 +78,7 @@ def _among(predicate: Among, wanted: bool, cells: Cells) -> str:
     listed: dict[Reading, list[str]] = {}
     for value in predicate.values:
         found = reading(column, value, "where")
-        if found != "integer" or value == floor(value):  # type: ignore[arg-type]
+        if _is_possible(value, found, cells.dialect):
             listed.setdefault(found, []).append(literal(value, found, cells.dialect))
     tests = [_in(name, found, values, wanted, cells) for found, values in listed.items()]
     if not tests:
@@ -96,16 +96,27 @@ def _in(name: str, found: Reading, values: list[str], wanted: bool, cells: Cells
 def _comparison(predicate: Comparison, wanted: bool, cells: Cells) -> str:
     name, operator, value = predicate.column, predicate.operator, predicate.value
     found = reading(cells.schema.column(name), value, "where")
+    if operator in ("==", "!=") and not _is_possible(value, found, cells.dialect):
+        missing = cells.is_missing(name)
+        if operator == "==":
+            return "FALSE" if wanted else "TRUE"
+        return f"(NOT {missing})" if wanted else missing
     if found == "integer" and isinstance(value, float):
-        if value != floor(value) and operator in ("==", "!="):  # no integer equals a fraction
-            missing = cells.is_missing(name)
-            if operator == "==":
-                return "FALSE" if wanted else "TRUE"
-            return f"(NOT {missing})" if wanted else missing
         value = ceil(value) if operator in ("<", ">=") else floor(value)
+    if isinstance(value, str) and not cells.dialect.holds(value):
+        # Texts without NUL are below "a NUL b" where they are "a" or below.
+        value = value.partition("\0")[0]
+        operator = "<=" if operator in ("<", "<=") else ">"
     spelled = _SPELLED[operator] if wanted else _OPPOSITE[operator]
     test = f"{cells.read(name, found)} {spelled} {literal(value, found, cells.dialect)}"
     return _guarded(test, name, found, wanted, cells)
+
+
+def _is_possible(value: Scalar, found: Reading, dialect: Dialect) -> bool:
+    """Whether any cell equals it: no integer equals a fraction."""
+    if found == "integer":
+        return value == floor(value)  # type: ignore[arg-type]
+    return dialect.holds(value)
 
 
 def _guarded(test: str, name: str, found: Reading, wanted: bool, cells: Cells) -> str:

@@ -19,12 +19,20 @@ from halfmask.sources.sql.dialect import Dialect
 
 __all__ = ["read_cell", "read_text"]
 
+_YEAR = "([0-9]{3}[1-9]|[0-9]{2}[1-9]0|[0-9][1-9]00|[1-9]000)"  # 0001 to 9999
+_LEAP = "([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][48]|[13579][26]|[2468]0)00)"
+_DAY = (
+    f"{_YEAR}-((0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])|(0[13-9]|1[0-2])-(29|30)"
+    f"|(0[13578]|1[02])-31)|{_LEAP}-02-29"
+)
+"""The days that there are, so that no engine needs to fail on another one."""
+
 _PATTERNS: dict[Reading, str] = {
     "real": "[+-]?(([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?"
     "|[iI][nN][fF]([iI][nN][iI][tT][yY])?)",
     "integer": "[+-]?[0-9]+",
     "boolean": "[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]",
-    "time": "[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?)?",
+    "time": f"({_DAY})([T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]{{1,6}})?)?)?",
 }
 _PATTERNS = {reading: f"[ \t]*({pattern})[ \t]*" for reading, pattern in _PATTERNS.items()}
 
@@ -37,7 +45,7 @@ def read_text(reading: Reading, text: str, dialect: Dialect) -> str:
     if reading == "text":
         return text
     fits = dialect.full_match.format(text, dialect.string(_PATTERNS[reading]))
-    return f"CASE WHEN {fits} THEN {dialect.try_cast(text, dialect.type_of(reading))} END"
+    return dialect.read(reading, f"CASE WHEN {fits} THEN {text} END")
 
 
 def read_cell(reading: Reading, cell: object) -> object:

@@ -75,7 +75,7 @@ def _scalar(value: object) -> Scalar:
 def _join(group: Keys, i: int, cells: Cells) -> tuple[str, str]:
     found = _reading(group, cells)
     listed = [
-        f"({literal(_scalar(value), found, cells.dialect)}, {position})"
+        f"({_key_literal(_scalar(value), found, cells.dialect)}, {position})"
         for position, value in enumerate(group.values)
         if value is not None and found is not None
     ]
@@ -89,6 +89,12 @@ def _join(group: Keys, i: int, cells: Cells) -> tuple[str, str]:
     null = f"WHEN t.k{i} IS NULL THEN {missing} " if missing is not None else ""
     index = f"CASE {null}WHEN j{i}.i IS NOT NULL THEN j{i}.i{rest} END"
     return index, f" LEFT JOIN {table}"
+
+
+def _key_literal(value: Scalar, found: Reading, dialect: Dialect) -> str:
+    """Write a key; null, which joins with nothing, where no cell can be it."""
+    absent = dialect.cast("NULL", dialect.text)
+    return literal(value, found, dialect) if dialect.holds(value) else absent
 
 
 def _bin(group: Bins, cells: Cells) -> str:
@@ -128,13 +134,15 @@ def _computed(group: Bins, width: float, cells: Cells) -> str:
     """Compute a bin, and correct it by exact comparisons with the edges on both sides.
 
     Every edge is within a quarter of a width of its place, and the arithmetic is off by less than
-    2^-10 widths, so the floor is off by one at most: b - 1 and b + 1 are the only others.
+    2^-10 widths, so the floor is off by one at most: b - 1 and b + 1 are the only others. A cell
+    before the first edge, or nearly on it, is held at a 2^-20 of a width after it: no product
+    underflows, where an engine would raise.
     """
     dialect, number = cells.dialect, cells.dialect.number
     inner = _finite(group.edges)
     low, high = number(inner[0]), number(inner[-1])
-    held = f"LEAST(GREATEST({{0}}, {low}), {high})"
-    place = dialect.cast(f"FLOOR(({held} - {low}) * {number(1 / width)})", dialect.small)
+    apart = f"GREATEST(LEAST({{0}}, {high}) - {low}, {number(width / 2**20)})"
+    place = dialect.cast(f"FLOOR({apart} * {number(1 / width)})", dialect.small)
     cell = _number(group, cells)
     guess = cells.computed(cell, place)
     before = int(group.edges[0] == -inf)
