@@ -43,6 +43,7 @@ __all__ = ["Curator", "open"]
 def open(  # noqa: PLR0913
     source: object,
     *,
+    table: str | None = None,
     unit: str | None = None,
     rows_per_unit: int = 1,
     groups_per_unit: int | None = None,
@@ -57,8 +58,10 @@ def open(  # noqa: PLR0913
     Args:
         source: a path to a .csv, .csv.gz or .parquet file or a folder of Parquet files, a pandas,
             polars or Arrow table, a NumPy array of shape (n,) or (n, d) (columns x0, x1, ...), a
-            dict of columns, or a DuckDB relation. A CSV must quote as RFC 4180 says: where a writer
+            dict of columns, a DuckDB relation, or the address of a PostgreSQL database, such as
+            postgresql://user@host/name. A CSV must quote as RFC 4180 says: where a writer
             does not quote line breaks, one person's text becomes rows of others; use Parquet then.
+        table: the table or view of a database, such as "public.staff"; nothing else has one.
         unit: the column that says whom a row is about; None protects single rows.
         rows_per_unit: how many rows' worth one unit may add; what is beyond is scaled down.
         groups_per_unit: in how many groups of a `by=` one unit may count; None: its rows are
@@ -95,10 +98,11 @@ def open(  # noqa: PLR0913
                 "the budget in a file"
             )
         book = Ledger(ledger, budget=budget)
-    table = open_source(source, schema)
+    opened = open_source(source, schema, table=table)
     if unit is not None:
-        table.schema.column(unit)
-    return Curator(table, protected, book, words or secure_words(), _origin(source))
+        opened.schema.column(unit)
+    origin = opened.origin or _origin(source)
+    return Curator(opened, protected, book, words or secure_words(), origin)
 
 
 def _origin(source: object) -> str:

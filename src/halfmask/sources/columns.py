@@ -7,7 +7,7 @@ from halfmask.errors import SourceError, shown
 from halfmask.plan import Column, Kind, Reading, Schema
 from halfmask.sources.sql import Dialect, read_text
 
-__all__ = ["NULL", "canonical", "declared", "kind_of", "kinds_of", "stated"]
+__all__ = ["NULL", "canonical", "declared", "kind_of", "kinds_of", "refusal", "stated"]
 
 _KINDS: tuple[tuple[str, Kind], ...] = (
     ("BOOLEAN", "boolean"),
@@ -91,8 +91,13 @@ def canonical(name: str, kind: Kind, engine_type: str, cell: str, dialect: Diale
         return _whole(cell, dialect)
     if kind == "boolean" and found == "integer":
         return f"CASE {cell} WHEN 1 THEN TRUE WHEN 0 THEN FALSE END"
-    raise SourceError(
-        f"schema: column {name!r} holds {found or engine_type} and cannot be read as {kind}; "
+    raise refusal(name, found or engine_type, kind)
+
+
+def refusal(name: str, found: str, kind: Kind) -> SourceError:
+    """Make the error of a column that is declared as what its type cannot be read as."""
+    return SourceError(
+        f"schema: column {name!r} holds {found} and cannot be read as {kind}; "
         "leave it undeclared, or convert it in the table"
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from halfmask.errors import SourceError
+from halfmask.errors import SourceError, shown
 from halfmask.plan import Kind, Schema
 from halfmask.sources.columns import stated
 from halfmask.sources.csvfile import open_csv
@@ -21,6 +21,7 @@ from halfmask.sources.frames import (
 )
 from halfmask.sources.memory import table_of_arrow, table_of_vectors
 from halfmask.sources.parquet import open_parquet
+from halfmask.sources.postgres import is_address, open_postgres
 from halfmask.sources.relation import open_relation
 from halfmask.sources.table import Source
 
@@ -28,7 +29,7 @@ __all__ = ["open_source"]
 
 _ACCEPTED = (
     "a path to .csv, .csv.gz or .parquet, a pandas, polars or Arrow table, a NumPy array, a dict "
-    "of columns, or a DuckDB relation"
+    "of columns, a DuckDB relation, or a postgresql:// address"
 )
 
 
@@ -36,14 +37,16 @@ def open_source(
     source: object,
     schema: Schema | Mapping[str, Kind] | None = None,
     *,
+    table: str | None = None,
     threads: int | None = None,
 ) -> Source:
     """Open a table; its names and kinds become public, its rows only through `tally`.
 
     source: a path to a .csv, .csv.gz or .parquet file, a folder or pattern of Parquet files, a
-      pandas or polars frame, an Arrow table, an (n,) or (n, d) array, a dict of columns, or a
-      DuckDB relation.
+      pandas or polars frame, an Arrow table, an (n,) or (n, d) array, a dict of columns, a DuckDB
+      relation, or the postgresql:// address of a database.
     schema: kinds of some or all columns, over those of the table's types.
+    table: the table or view of a database.
     threads: at most so many; by default all cores.
 
     SourceError if there is no such file, its extension or type is unknown, two columns share a
@@ -53,6 +56,12 @@ def open_source(
     >>> rows.schema.column("age").kind
     'real'
     """
+    if isinstance(source, str) and is_address(source):
+        return open_postgres(source, table, schema, threads)
+    if table is not None:
+        raise SourceError(
+            f"table: {shown(table)} given, and the source is no database; leave it out"
+        )
     if isinstance(source, str | Path):
         return _open_path(Path(source), schema, threads)
     if isinstance(source, duckdb.DuckDBPyRelation):

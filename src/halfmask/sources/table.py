@@ -26,10 +26,14 @@ _SORTED = 2**24
 
 
 class Source(Protocol):
-    """Rows that answer requests with exact integers, and nothing else."""
+    """Rows that answer requests with exact integers, and nothing else.
+
+    origin: where the one table of this name is, in a database; None elsewhere.
+    """
 
     schema: Schema
     name: str
+    origin: str | None
 
     def tally(self, tally: Tally) -> tuple[tuple[int, ...], ...]:
         """Return (groups, features) integers, groups in the product order of the tally."""
@@ -81,6 +85,8 @@ class Table:
     physical: an expression of the canonical type of its kind for each column name.
     direct: answers for points without the engine; None where it cannot.
     """
+
+    origin: str | None = None
 
     def __init__(
         self,

@@ -106,7 +106,7 @@ _FROM_OBJECT: dict[Reading, Callable[[object], object]] = {
 }
 _FROM_TEXT: dict[Reading, Callable[[str], object]] = {
     "real": _real,
-    "integer": lambda cell: _integer(int(cell)),
+    "integer": lambda cell: _integer(int(re.sub("^([+-]?)0*(?=[0-9])", r"\1", cell))),
     "boolean": lambda cell: cell.lower() == "true",
     "time": datetime.fromisoformat,
 }

@@ -1,0 +1,186 @@
+"""PostgreSQL, held still: each request is one read-only transaction, and so sees one snapshot."""
+
+import os
+import threading
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfmask.errors import HalfmaskError, ReleaseFailed, SourceError
+from halfmask.sources.sql import POSTGRES
+
+__all__ = ["PostgresEngine", "driver"]
+
+A = TypeVar("A")
+Types = tuple[tuple[str, int], ...]
+Connection = Any
+
+_BEGIN = """
+BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+SET LOCAL standard_conforming_strings = on;
+SET LOCAL extra_float_digits = 1;
+SET LOCAL datestyle = 'ISO, YMD';
+SET LOCAL jit = off;
+"""
+"""The dialect is written for these; compiling a query would take longer than running it."""
+
+_CHANGED = (
+    "the columns of the table are not those that it was opened with; the charge stays; open it "
+    "again"
+)
+_PATIENCE = 5.0
+"""Seconds that a server has to answer that it cancels."""
+
+
+def driver() -> Any:
+    """Return psycopg, or raise SourceError."""
+    try:
+        import psycopg
+    except ImportError:
+        pass
+    else:
+        return psycopg
+    raise SourceError(
+        "source: reading PostgreSQL needs psycopg; install it: pip install 'halfmask[postgres]'"
+    )
+
+
+class PostgresEngine:
+    """One connection, used by one thread at a time; made again where it was lost.
+
+    address: a URL; what it leaves out comes from PG* variables and the password file, as always.
+    expected: a query of no rows, and the names and types of its columns, without which no other
+      query is run. It also keeps the table from being altered until the transaction ends.
+    """
+
+    dialect = POSTGRES
+    near = False
+
+    def __init__(self, address: str, threads: int | None = None) -> None:
+        self._address = address
+        self._workers = "" if threads is None else _workers(threads)
+        self._lock = threading.Lock()
+        self._connection: Connection = None
+        self._owner = os.getpid()
+        self.expected: tuple[str, Types] | None = None
+
+    def __del__(self) -> None:
+        if vars(self).get("_connection") is not None and self._owner == os.getpid():
+            self._connection.close()
+
+    def __repr__(self) -> str:
+        return "<PostgreSQL>"  # an address may hold a password
+
+    def rows(self, sql: str, error: Exception) -> list[tuple[Any, ...]]:
+        """Return the rows of a query, whole numbers as int; or raise `error` alone."""
+
+        def read(connection: Connection) -> list[tuple[Any, ...]]:
+            return [tuple(map(_plain, row)) for row in connection.execute(sql).fetchall()]
+
+        return self.run(read, error)
+
+    def columns(self, sql: str, error: Exception) -> dict[str, NDArray[Any]]:
+        """Return the columns of a query of integers without nulls; errors as in `rows`."""
+        return self.run(lambda connection: _copied(connection, sql), error)
+
+    def run(self, ask: Callable[[Connection], A], error: Exception) -> A:
+        """Run what asks in one transaction, or raise `error` alone: an engine's words hold rows."""
+        with self._lock:
+            try:
+                connection = self._begun()
+                answer = ask(connection)
+                connection.execute("COMMIT")
+                return answer
+            except HalfmaskError as problem:
+                self._drop()
+                error = problem
+            except Exception:
+                self._drop()
+            except BaseException:  # Ctrl-C: what the server does for us ends as well
+                self._drop()
+                raise
+        error.__context__ = None
+        raise error
+
+    def close(self) -> None:
+        """Let go of the connection; a second call does nothing."""
+        with self._lock:
+            self._drop()
+
+    def _begun(self) -> Connection:
+        """Begin a transaction; a connection that was lost meanwhile is made again, once."""
+        if self._owner != os.getpid():  # forked: the connection is the parent's
+            self._connection, self._owner = None, os.getpid()
+        connection = self._connection
+        if connection is not None:
+            try:
+                connection.execute(_BEGIN + self._workers)
+            except Exception:  # no row has been read for it yet
+                self._drop()
+        if self._connection is None:
+            self._connection = connection = self._connected()
+            connection.execute(_BEGIN + self._workers)
+        if self.expected is not None:
+            probe, types = self.expected
+            if types_of(connection, probe) != types:
+                raise ReleaseFailed(_CHANGED)
+        return connection
+
+    def _connected(self) -> Connection:
+        return driver().connect(
+            self._address,
+            autocommit=True,
+            prepare_threshold=None,
+            client_encoding="UTF8",
+            fallback_application_name="halfmask",
+        )
+
+    def _drop(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is None:
+            return
+        try:
+            if connection.info.transaction_status == 1:  # it is still busy
+                connection.cancel_safe(timeout=_PATIENCE)
+        except Exception:  # noqa: S110
+            pass  # the server is gone, or will see that we are
+        connection.close()
+
+
+def types_of(connection: Connection, probe: str) -> Types:
+    """Return the names and types of the columns of a query of no rows."""
+    return tuple((c.name, c.type_code) for c in connection.execute(probe).description or ())
+
+
+def _workers(threads: int) -> str:
+    return f"SET LOCAL max_parallel_workers_per_gather = {threads - 1};"
+
+
+def _plain(value: Any) -> Any:
+    return int(value) if isinstance(value, Decimal) else value
+
+
+def _copied(connection: Connection, sql: str) -> dict[str, NDArray[np.int64]]:
+    """Copy columns in the binary format: so many records of equal length, big end first."""
+    names = [name for name, _ in types_of(connection, f"SELECT * FROM ({sql}) q LIMIT 0")]
+    listed = ", ".join(f"CAST({name} AS BIGINT)" for name in names)
+    held = bytearray()
+    with (
+        connection.cursor() as cursor,
+        cursor.copy(f"COPY (SELECT {listed} FROM ({sql}) q) TO STDOUT (FORMAT BINARY)") as copy,
+    ):
+        for part in copy:
+            held += part
+    fields = [(f"{part}{i}", form) for i in range(len(names)) for part, form in _FIELD]
+    record = np.dtype([("fields", ">i2"), *fields])
+    count = (len(held) - _AROUND) // record.itemsize
+    records = np.frombuffer(held, record, count, _HEAD)
+    return {name: records[f"value{i}"].astype(np.int64) for i, name in enumerate(names)}
+
+
+_FIELD = (("length", ">i4"), ("value", ">i8"))
+_HEAD = 19
+_AROUND = _HEAD + 2
