@@ -29,7 +29,7 @@ from halfmask.errors import (
     SourceError,
 )
 from halfmask.foresight import epsilon_for
-from halfmask.plan import OTHER, Filters, Keys, Periods, Schema, col, where
+from halfmask.plan import OTHER, Filters, Keys, Periods, Public, Schema, col, where
 from halfmask.privacy import GDP, ZCDP, Approximate, Ledger, Pure
 from halfmask.procedures import (
     BoxMedian,
@@ -106,6 +106,7 @@ __all__ = [
     "Prefixes",
     "Preview",
     "PrivacyWarning",
+    "Public",
     "Pure",
     "Quantile",
     "Ranges",

@@ -20,6 +20,7 @@ from halfmask.cli.template import _IDENTITY
 from halfmask.curator import open as open_table
 from halfmask.plan import Filters, Keys, Kind, Schema
 from halfmask.privacy import Ledger, Measure, PrivacyUnit, Relation
+from halfmask.sources.columns import facts
 from halfmask.sources.csvfile import header
 
 __all__ = ["verify_plan"]
@@ -138,13 +139,14 @@ def _unit(plan: Plan) -> PrivacyUnit:
 def _schema(plan: Plan) -> Schema:
     """Names and kinds: from a CSV file's header alone, or from what the file says of itself."""
     source = plan.table.source
-    declared: dict[str, Kind] = plan.table.options.get("schema", {})
+    declared: dict[str, Any] = plan.table.options.get("schema", {})
     with plan.document.naming(("table",), {**plan.table.options, "source": source}):
         if source.name.lower().endswith((".csv", ".csv.gz")) and source.is_file():
+            stated, public = facts(declared)
             kinds: dict[str, Kind] = dict.fromkeys(header(source), "unread")
             for name in declared:
                 Schema.of(kinds).column(name)
-            return Schema.of({**kinds, **declared})
+            return Schema.of({**kinds, **(stated or {})}).knowing(public)
         with open_table(source, budget=1, schema=declared or None) as curator:
             return curator.schema
 

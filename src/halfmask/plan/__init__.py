@@ -1,6 +1,7 @@
 """The plan: inert data that says what exact integers are wanted of a table.
 
-- `Schema`, `Column`, `Kind`: the public names and kinds of columns
+- `Schema`, `Column`, `Kind`, `Public`: names and kinds of columns, what is publicly known of them
+- `Sides`: from which of two joined tables a column is
 - `col`, `where`, `Predicate`: public row filters, built or parsed
 - `Tally`: what is summed: `OnGrid` values, `Features`, `Keys`, `Bins`, `Filters`, `UnitBound`
 - `GridCounts`, `FoundKeys`, `Points`: what is asked by what the rows themselves hold; `Tallies`
@@ -23,7 +24,7 @@ from halfmask.plan.predicates import (
 )
 from halfmask.plan.reading import Reading, Scalar, instant, microseconds, reading, scalar
 from halfmask.plan.requests import FoundKeys, GridCounts, Points, Request, Tallies
-from halfmask.plan.schema import Column, Kind, Schema
+from halfmask.plan.schema import Column, Kind, Public, Schema, Sides
 from halfmask.plan.tally import OTHER, Bins, Features, Groups, Keys, OnGrid, Other, Tally, UnitBound
 from halfmask.plan.where import where
 
@@ -50,10 +51,12 @@ __all__ = [
     "Periods",
     "Points",
     "Predicate",
+    "Public",
     "Reading",
     "Request",
     "Scalar",
     "Schema",
+    "Sides",
     "Tallies",
     "Tally",
     "UnitBound",

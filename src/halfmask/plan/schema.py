@@ -1,13 +1,14 @@
-"""The public schema: the names and kinds of a table's columns, and nothing about its rows."""
+"""The public schema: names and kinds of columns, what is known of them, and nothing of rows."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date
 from difflib import get_close_matches
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from halfmask.errors import InvalidQuery, SourceError, shown
 
-__all__ = ["Column", "Kind", "Schema"]
+__all__ = ["Column", "Kind", "Public", "Schema", "Sides"]
 
 Kind = Literal["integer", "real", "text", "time", "boolean", "unread"]
 """``unread``: a cell of text, such as a CSV's, that each query reads as the kind it needs."""
@@ -16,11 +17,58 @@ _NUMERIC = ("integer", "real", "boolean", "unread")
 
 
 @dataclass(frozen=True)
+class Public:
+    """What you declare of a column, known without looking at its rows: kind, bounds, keys.
+
+    kind: "integer", "real", "text", "time" or "boolean"; None: as the table itself says.
+    lower, upper: bounds that values are held to, numbers or, of a column of times, dates.
+    keys: the values that `GROUP BY` this column answers for; None in the list: rows without one.
+
+    >>> Public("real", lower=0, upper=100_000)
+    Public(kind='real', lower=0, upper=100000, keys=None)
+    >>> Public(keys=["ops", "r&d"]).keys
+    ('ops', 'r&d')
+    """
+
+    kind: Kind | None = None
+    lower: float | str | date | None = None
+    upper: float | str | date | None = None
+    keys: Iterable[Any] | None = None
+
+    def __post_init__(self) -> None:
+        if (self.lower is None) != (self.upper is None):
+            given, other = ("lower", "upper") if self.upper is None else ("upper", "lower")
+            raise InvalidQuery(f"schema: {given} is given without {other}; give both or none")
+        if self.lower is not None and self.upper is not None and not _ordered(*self.bounds):
+            raise InvalidQuery(
+                f"schema: lower {shown(self.lower)} is not below upper {shown(self.upper)}; give "
+                "two numbers, or two dates, in their order"
+            )
+        if isinstance(self.keys, str) or not isinstance(self.keys, Iterable | None):
+            raise InvalidQuery(f"schema: keys {shown(self.keys)} are no list; write [...]")
+        if self.keys is not None:
+            object.__setattr__(self, "keys", tuple(self.keys))
+
+    @property
+    def bounds(self) -> tuple[Any, Any]:
+        """Both bounds; two None where none are declared."""
+        return self.lower, self.upper
+
+
+def _ordered(lower: Any, upper: Any) -> bool:
+    try:
+        return bool(lower < upper)
+    except TypeError:
+        return False
+
+
+@dataclass(frozen=True)
 class Column:
-    """One column: its name and kind."""
+    """One column: its name, its kind, and what else is publicly known of it."""
 
     name: str
     kind: Kind
+    public: Public = field(default=Public(), repr=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not _is_unicode(self.name):
@@ -40,6 +88,20 @@ def _is_unicode(name: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+@dataclass(frozen=True)
+class Sides:
+    """From which of two joined tables a column is: public names alone.
+
+    on: the column that rows of both are matched by, which stands once in the joined table.
+    how: "inner", or "left" where rows of the left table without a match stay.
+    """
+
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+    on: str
+    how: str
 
 
 @dataclass(frozen=True)
@@ -65,6 +127,14 @@ class Schema:
         ('age', 'dept')
         """
         return cls(tuple(Column(name, kind) for name, kind in kinds.items()))
+
+    def knowing(self, public: Mapping[str, Public]) -> "Schema":
+        """Return the schema with what is publicly known of the columns of these names."""
+        for name in public:
+            self.column(name)
+        return Schema(
+            tuple(replace(one, public=public.get(one.name, one.public)) for one in self.columns)
+        )
 
     def __iter__(self) -> Iterator[Column]:
         return iter(self.columns)

@@ -2,12 +2,23 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from halfmask.errors import SourceError, shown
-from halfmask.plan import Column, Kind, Reading, Schema
+from halfmask.plan import Column, Keys, Kind, Public, Reading, Schema
 from halfmask.sources.sql import Dialect, read_text
 
-__all__ = ["NULL", "canonical", "declared", "kind_of", "kinds_of", "refusal", "stated"]
+__all__ = [
+    "NULL",
+    "canonical",
+    "declared",
+    "facts",
+    "fitting",
+    "kind_of",
+    "kinds_of",
+    "refusal",
+    "stated",
+]
 
 _KINDS: tuple[tuple[str, Kind], ...] = (
     ("BOOLEAN", "boolean"),
@@ -55,6 +66,37 @@ def declared(found: Mapping[str, Kind], schema: Schema | Mapping[str, Kind] | No
     for name in kinds:
         base.column(name)
     return Schema(tuple(Column(c.name, kinds.get(c.name, c.kind)) for c in base))
+
+
+def facts(
+    schema: Schema | Mapping[str, Kind | Public] | None,
+) -> tuple[dict[str, Kind] | None, dict[str, Public]]:
+    """Tell declared kinds from what else is declared of columns; InvalidQuery for bad keys."""
+    if schema is None or not isinstance(schema, Schema | Mapping):
+        return schema, {}
+    if isinstance(schema, Schema):
+        given: list[Any] = [(c.name, c.kind, c.public) for c in schema]
+    else:
+        given = [
+            (name, one.kind, one) if isinstance(one, Public) else (name, one, Public())
+            for name, one in schema.items()
+        ]
+    public = {name: one for name, _, one in given if one != Public()}
+    for name, one in public.items():
+        if one.keys is not None:
+            Keys(name, one.keys)
+    return {name: kind for name, kind, _ in given if kind is not None}, public
+
+
+def fitting(schema: Schema, public: Mapping[str, Public]) -> Schema:
+    """Add what is declared to a schema; InvalidQuery where it does not fit a column's kind."""
+    known = schema.knowing(public)
+    for column in known:
+        if column.public.keys is not None:
+            Keys(column.name, column.public.keys).check(known)
+        if column.public.lower is not None and column.kind != "time":
+            known.numeric(column.name)
+    return known
 
 
 def stated(schema: Schema | Mapping[str, Kind] | None) -> dict[str, Kind]:

@@ -9,8 +9,8 @@ import duckdb
 import numpy as np
 
 from halfmask.errors import SourceError, shown
-from halfmask.plan import Kind, Schema
-from halfmask.sources.columns import stated
+from halfmask.plan import Kind, Public, Schema
+from halfmask.sources.columns import facts, fitting, stated
 from halfmask.sources.csvfile import open_csv
 from halfmask.sources.frames import (
     Vectors,
@@ -35,7 +35,7 @@ _ACCEPTED = (
 
 def open_source(
     source: object,
-    schema: Schema | Mapping[str, Kind] | None = None,
+    schema: Schema | Mapping[str, Kind | Public] | None = None,
     *,
     table: str | None = None,
     threads: int | None = None,
@@ -45,7 +45,8 @@ def open_source(
     source: a path to a .csv, .csv.gz or .parquet file, a folder or pattern of Parquet files, a
       pandas or polars frame, an Arrow table, an (n,) or (n, d) array, a dict of columns, a DuckDB
       relation, or the postgresql:// address of a database.
-    schema: kinds of some or all columns, over those of the table's types.
+    schema: kinds of some or all columns, over those of the table's types; or what is publicly known
+      of them (`Public`).
     table: the table or view of a database.
     threads: at most so many; by default all cores.
 
@@ -56,6 +57,18 @@ def open_source(
     >>> rows.schema.column("age").kind
     'real'
     """
+    kinds, public = facts(schema)
+    opened = _opened(source, kinds, table, threads)
+    opened.schema = fitting(opened.schema, public)
+    return opened
+
+
+def _opened(
+    source: object,
+    schema: Schema | Mapping[str, Kind] | None,
+    table: str | None,
+    threads: int | None,
+) -> Source:
     if isinstance(source, str) and is_address(source):
         return open_postgres(source, table, schema, threads)
     if table is not None:

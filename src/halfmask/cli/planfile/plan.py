@@ -9,6 +9,7 @@ from halfmask.cli.planfile.document import Document, Place
 from halfmask.cli.planfile.kinds import Question, question
 from halfmask.cli.planfile.section import (
     AMOUNT,
+    BOUND,
     FLAG,
     LIST,
     TABLE,
@@ -19,7 +20,7 @@ from halfmask.cli.planfile.section import (
     Section,
 )
 from halfmask.errors import InvalidQuery
-from halfmask.plan import Filters, Keys, where
+from halfmask.plan import Filters, Keys, Public, where
 from halfmask.privacy import Cost
 from halfmask.queries import price_of
 
@@ -131,9 +132,21 @@ def _table(top: Section) -> Table:
     }
     schema = table.inside("schema")
     if schema.values:
-        given["schema"] = {name: schema.need(name, TEXT) for name in schema.values}
+        given["schema"] = {name: _public(schema, name) for name in schema.values}
     source = document_path(top.document, table.need("source", TEXT))
     return Table(source, given, _rows(table))
+
+
+def _public(schema: Section, name: str) -> Public | str:
+    """A kind in quotes, or a table of a kind, bounds and keys."""
+    if not isinstance(schema.values[name], dict):
+        return schema.need(name, TEXT)
+    column = schema.inside(name)
+    forms: dict[str, Form[Any]] = {"kind": TEXT, "lower": BOUND, "upper": BOUND, "keys": LIST}
+    column.only(*forms)
+    given = {key: column.need(key, form) for key, form in forms.items() if key in column.values}
+    with column.document.naming(column.place, column.values):
+        return Public(**given)
 
 
 def _budget(top: Section) -> Budget:
