@@ -36,8 +36,8 @@ class Section:
 
 SECTIONS = (
     Section("Opening and asking", names=(
-        "open", "Curator", "Release", "GroupedRelease", "Series", "Schema", "Keys", "OTHER",
-        "Filters", "Periods", "where", "col",
+        "open", "Curator", "Release", "GroupedRelease", "Series", "Schema", "Public", "Keys",
+        "OTHER", "Filters", "Periods", "where", "col",
     )),
     Section("Queries", names=(
         "Count", "CountDistinct", "Sum", "Mean", "Variance", "StandardDeviation", "Covariance",
@@ -63,6 +63,7 @@ SECTIONS = (
         "depth", "errors", "mechanisms", "noise", "plan", "privacy", "__version__",
     )),
     Section("Privacy: prices, their conversions, what they mean", "halfmask.privacy"),
+    Section("SQL, read as questions", "halfmask.sql"),
     Section("Plots", "halfmask.plots"),
     Section("Clusters", "halfmask.cluster"),
     Section("Federated rounds", "halfmask.federated"),

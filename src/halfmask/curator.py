@@ -35,6 +35,7 @@ from halfmask.queries import Setting, price_of
 from halfmask.room import Replay, Room, recorded, replayed
 from halfmask.serial import Serial
 from halfmask.sources import Source, open_source
+from halfmask.spoken import Spoken
 from halfmask.version import __version__
 
 __all__ = ["Curator", "open"]
@@ -70,7 +71,7 @@ def open(  # noqa: PLR0913
         budget: epsilon, or `Pure`, `Approximate`, `ZCDP`, `GDP`.
         ledger: a file that holds the budget durably, shared by processes; None keeps it in memory.
         schema: column names and kinds ("integer", "real", "text", "time", "boolean"), where the
-            file does not say them itself.
+            file does not say them itself; or a `Public` of kind, bounds and keys, for `sql`.
         words: the source of random words, for tests and simulations; None is the secure one.
 
     Raises:
@@ -112,8 +113,8 @@ def _origin(source: object) -> str:
     return f"a table in memory, opened {time_ns()} by process {getpid()}"
 
 
-class Curator(Serial):
-    """The trusted curator: it holds the rows and lets numbers out by `ask`, and `series` of asks.
+class Curator(Serial, Spoken):
+    """The trusted curator: it holds the rows and lets numbers out by `ask`, `sql` and `series`.
 
     Privacy: every ask is charged, durably, before a row is read; the sum of all charges never
     exceeds the budget, whatever is asked after seeing whatever answers (privacy filters, see

@@ -41,7 +41,7 @@ class Filters:
     column = "filter"
     other = False
 
-    def __init__(self, *conditions: str | Predicate, **named: str | Predicate) -> None:
+    def __init__(self, /, *conditions: str | Predicate, **named: str | Predicate) -> None:
         plain = {str(condition): condition for condition in conditions}
         if len(plain) < len(conditions) or set(plain) & set(named):
             raise InvalidQuery("filters: a label is given twice; give each filter once")
