@@ -4,10 +4,12 @@
 - `col`, `where`, `Predicate`: public row filters, built or parsed
 - `Tally`: what is summed: `OnGrid` values, `Features`, `Keys`, `Bins`, `Filters`, `UnitBound`
 - `GridCounts`, `FoundKeys`, `Points`: what is asked by what the rows themselves hold; `Tallies`
+- `Cloud`, `Held`, `Near`, `Statistic`: the answer to `Points`, of which exact sums are asked
 - `Periods`: public months, days or steps of a number
 - `reading`, `Reading`, `instant`: how a cell is read beside a literal
 """
 
+from halfmask.plan.cloud import Cloud, Held, Near, Statistic, added, cloud_of, counted
 from halfmask.plan.filters import Filters
 from halfmask.plan.naming import col
 from halfmask.plan.periods import Periods
@@ -32,6 +34,7 @@ __all__ = [
     "Among",
     "And",
     "Bins",
+    "Cloud",
     "Column",
     "Comparison",
     "Everything",
@@ -40,9 +43,11 @@ __all__ = [
     "FoundKeys",
     "GridCounts",
     "Groups",
+    "Held",
     "Keys",
     "Kind",
     "Missing",
+    "Near",
     "Not",
     "OnGrid",
     "Or",
@@ -54,10 +59,14 @@ __all__ = [
     "Request",
     "Scalar",
     "Schema",
+    "Statistic",
     "Tallies",
     "Tally",
     "UnitBound",
+    "added",
+    "cloud_of",
     "col",
+    "counted",
     "instant",
     "microseconds",
     "reading",
