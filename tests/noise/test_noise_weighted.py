@@ -77,6 +77,19 @@ def test_integer_weights_are_exact_ceilings(pairs, rate):
     assert 2**18 < max(twin) <= 2**21
 
 
+@given(
+    st.lists(st.tuples(st.integers(1, 2**63 - 1), st.integers(-500, 0)), min_size=1, max_size=30),
+    st.fractions(0, 3, max_denominator=50),
+)
+@settings(max_examples=60, deadline=None)
+def test_what_is_far_behind_weighs_the_least_there_is(pairs, rate):
+    """Of 64-bit counts, those far behind the best are not looked at: their ceiling is 1."""
+    counts, scores = (np.array(side, dtype=np.int64) for side in zip(*pairs, strict=True))
+    groups = Groups(counts, scores, rate)
+    twin = [_exact_ceiling(groups.exponent(i), groups.factor(i)) for i in range(len(pairs))]
+    assert groups.ceilings.tolist() == [max(1, ceiling) for ceiling in twin]
+
+
 def test_the_same_words_give_the_same_choices():
     counts, scores, rate = CASES["few"]
     one, two = (weighted(counts, scores, rate, 50, seeded_words(5)) for _ in range(2))

@@ -22,6 +22,7 @@ __all__ = ["weighted"]
 WEIGHT_BITS: Final = 20  # few: so that floats decide nearly every ceiling
 FLOAT_ERROR: Final = 2.0**-12  # of a weight up to 2^21, its logarithm known to 2^-36
 LARGEST: Final = 4096.0  # beyond it, in exponents, a weight is below 2^-20 of the greatest
+NEAR: Final = 64  # beyond it, 2^63 candidates weigh less than 2^-29 of the best one
 UINT64_MAX: Final = np.uint64((1 << 64) - 1)
 
 
@@ -50,19 +51,30 @@ class Groups:
         return int(self.counts[i])
 
     @cached_property
+    def near(self) -> NDArray[np.int64]:
+        """Indices of all whose ceiling may be above 1: of many, most are far behind the best."""
+        small = self.scores.dtype == np.int64 and self.counts.dtype == np.int64
+        if not small or self.rate * 2**64 <= NEAR:
+            return np.arange(self.scores.size)
+        return np.flatnonzero(self._gaps(self.scores) <= np.uint64(int(NEAR / self.rate) + 1))
+
+    def _gaps(self, scores: NDArray[np.int64]) -> NDArray[np.uint64]:
+        """How far int64 scores are behind the best."""
+        return np.uint64(self.best % (1 << 64)) - scores.view(np.uint64)
+
+    @cached_property
     def sizes(self) -> NDArray[np.float64]:
-        """log2 counts_i, to 2^-37 or so."""
+        """log2 counts_i of those near, to 2^-37 or so."""
         if self.counts.dtype == np.int64:
-            logs: NDArray[np.float64] = np.log2(self.counts.astype(float))
+            logs: NDArray[np.float64] = np.log2(self.counts[self.near].astype(float))
             return logs
         return np.array([_log2(int(count)) for count in self.counts])
 
     @cached_property
     def _log2(self) -> NDArray[np.float64]:
-        """log2 w_i, to 2^-36 where it is within LARGEST of the greatest."""
+        """log2 w_i of those near, to 2^-36 where it is within LARGEST of the greatest."""
         if self.scores.dtype == np.int64:
-            gaps = (np.uint64(self.best % (1 << 64)) - self.scores.view(np.uint64)).astype(float)
-            x = gaps * float(self.rate)
+            x = self._gaps(self.scores[self.near]).astype(float) * float(self.rate)
         else:
             exponents = (self.exponent(i) for i in range(self.scores.size))
             x = np.array([float(min(e, Fraction(10**300))) for e in exponents])
@@ -82,9 +94,10 @@ class Groups:
     def ceilings(self) -> NDArray[np.uint64]:
         """ceil(2^(20-k) w_i) exactly: floats where they are sure, integers elsewhere."""
         weights = np.exp2(np.maximum(self._log2 - self.shift, -LARGEST) + WEIGHT_BITS)
-        ceilings: NDArray[np.uint64] = np.maximum(np.ceil(weights), 1.0).astype(np.uint64)
-        near = (np.abs(weights - np.rint(weights)) < self.float_error) & (weights > 0.5)
-        for i in np.flatnonzero(near).tolist():
+        unsure = (np.abs(weights - np.rint(weights)) < self.float_error) & (weights > 0.5)
+        ceilings = np.ones(self.scores.size, np.uint64)
+        ceilings[self.near] = np.maximum(np.ceil(weights), 1.0)
+        for i in self.near[unsure].tolist():
             ceilings[i] = _exact_ceiling(self.exponent(i), self.factor(i))
         return ceilings
 

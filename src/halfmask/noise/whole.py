@@ -55,6 +55,10 @@ class _Huge(Groups):
         return super().float_error + self.error * 2.0**21
 
     @property
+    def near(self) -> NDArray[np.int64]:
+        return np.arange(self.logs.size)
+
+    @property
     def sizes(self) -> NDArray[np.float64]:
         return self.logs
 

@@ -5,10 +5,12 @@
 - `col`, `where`, `Predicate`: public row filters, built or parsed
 - `Tally`: what is summed: `OnGrid` values, `Features`, `Keys`, `Bins`, `Filters`, `UnitBound`
 - `GridCounts`, `FoundKeys`, `Points`: what is asked by what the rows themselves hold; `Tallies`
+- `Cloud`, `Held`, `Near`, `Statistic`: the answer to `Points`, of which exact sums are asked
 - `Periods`: public months, days or steps of a number
 - `reading`, `Reading`, `instant`: how a cell is read beside a literal
 """
 
+from halfmask.plan.cloud import Cloud, Held, Near, Statistic, added, cloud_of, counted
 from halfmask.plan.filters import Filters
 from halfmask.plan.naming import col
 from halfmask.plan.periods import Periods
@@ -33,6 +35,7 @@ __all__ = [
     "Among",
     "And",
     "Bins",
+    "Cloud",
     "Column",
     "Comparison",
     "Everything",
@@ -41,9 +44,11 @@ __all__ = [
     "FoundKeys",
     "GridCounts",
     "Groups",
+    "Held",
     "Keys",
     "Kind",
     "Missing",
+    "Near",
     "Not",
     "OnGrid",
     "Or",
@@ -57,10 +62,14 @@ __all__ = [
     "Scalar",
     "Schema",
     "Sides",
+    "Statistic",
     "Tallies",
     "Tally",
     "UnitBound",
+    "added",
+    "cloud_of",
     "col",
+    "counted",
     "instant",
     "microseconds",
     "reading",

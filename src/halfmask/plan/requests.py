@@ -119,7 +119,7 @@ class FoundKeys:
 
 @dataclass(frozen=True)
 class Points:
-    """Rows as points on a public grid: an (n, d) int64 array, each column as in `OnGrid`.
+    """Rows as points on a public grid: a `Cloud`, each column as in `OnGrid`.
 
     A row with any missing coordinate is dropped. With `unit` (a column), a unit keeps at most
     `rows` of its rows, picked by a salted hash of the unit and the row's own points, and rows of a
@@ -164,8 +164,8 @@ class Points:
             schema.column(self.unit)
 
     def answered_by(self, source: Any) -> Any:
-        """Return the source's `points`."""
-        return source.points(self)
+        """Return the source's `cloud`."""
+        return source.cloud(self)
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,12 @@ all of them has the least expected error of the whole matrix.
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from halfmask.plan import OnGrid
+from halfmask.plan import OnGrid, cloud_of
 from halfmask.privacy import Relation
 from halfmask.queries.setting import Reach
 
@@ -74,12 +75,27 @@ class Body:
             squared = max(squared, 2 * sum(b * b for b in own) + 4 * cut * most * most)
         return Reach(rows * l1, rows * rows * squared)
 
-    def sums(self, points: NDArray[np.int64]) -> tuple[int, ...]:
+    def of(self, block: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return sums of products of a block, a 1 put before each of its rows; see `Statistic`.
+
+        Cells are below 2^16, so the products of a part sum to below 2^48: exact in doubles,
+        whatever the order in which a library adds them.
+        """
+        d = len(self.widths) + 1
+        total = np.zeros((d, d), dtype=np.int64)
+        for start in range(0, len(block), BLOCK):
+            part = np.ones((len(block[start : start + BLOCK]), d))
+            part[:, 1:] = block[start : start + BLOCK]
+            total += (part.T @ part).astype(np.int64)
+        return total
+
+    def sums(self, points: Any) -> tuple[int, ...]:
         """Return the exact weighted sums: three parts a column, then the pairs.
 
         points: (n, d) cells, each from 0 to its width.
         """
-        n, first, second = _moments(points)
+        (n, *first), *rest = cloud_of(points).total(self).tolist()
+        second = [row[1:] for row in rest]
         parts: list[int] = []
         for i, (w, weight) in enumerate(zip(self.widths, self.own, strict=True)):
             s, square = first[i], second[i][i]
@@ -105,18 +121,3 @@ def body_of(grids: tuple[OnGrid, ...], *, gaussian: bool) -> Body:
     weights = tuple(round(FINE * own / pair / (w * w)) or 1 for w in W)
     pairs = tuple(round(FINE / (W[i] * W[j])) or 1 for i, j in combinations(range(d), 2))
     return Body(W, weights, pairs)
-
-
-def _moments(points: NDArray[np.int64]) -> tuple[int, list[int], list[list[int]]]:
-    """The number of rows, the sums and the sums of products, in unbounded integers.
-
-    Cells are below 2^16, so the products of a block sum to below 2^48: exact in doubles, whatever
-    the order in which a library adds them.
-    """
-    n, d = points.shape
-    first, second = np.zeros(d, dtype=object), np.zeros((d, d), dtype=object)
-    for start in range(0, n, BLOCK):
-        block = points[start : start + BLOCK].astype(np.float64)
-        first += block.sum(axis=0).astype(np.int64).astype(object)
-        second += (block.T @ block).astype(np.int64).astype(object)
-    return n, first.tolist(), second.tolist()

@@ -37,6 +37,7 @@ class Engine:
         self.connection = connection
         self._lock = threading.Lock()
         self._folder = folder
+        self._discarded: list[str] = []
 
     def rows(self, sql: str, error: Exception) -> list[tuple[Any, ...]]:
         """Return the rows of a query, or raise `error` alone: an engine's words may hold rows."""
@@ -51,10 +52,19 @@ class Engine:
     ) -> A:
         with self._lock:
             try:
+                while self._discarded:
+                    self.connection.execute(f"DROP TABLE IF EXISTS {self._discarded.pop()}")
                 return fetch(self.connection.execute(sql))
             except Exception as problem:
                 interrupted = isinstance(problem, RuntimeError) and str(problem) == _INTERRUPTED
         raise KeyboardInterrupt if interrupted else error  # outside: no __context__, no cause
+
+    def discarded(self, table: str) -> None:
+        """Drop a temporary table before the next query: this is called by a collector of garbage.
+
+        It may come in the midst of a query, so it takes no lock.
+        """
+        self._discarded.append(table)
 
     def register(self, parts: Any, error: Exception) -> None:
         """Let queries read columns in memory as the table `given`, without a copy."""

@@ -3,11 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from halfmask.errors import SourceError
-from halfmask.plan import Kind, Points, Schema
+from halfmask.plan import Cloud, Kind, Points, Schema
 from halfmask.sources.arrow import readable
 from halfmask.sources.columns import NULL, canonical, declared, kinds_of
 from halfmask.sources.direct import DirectPoints
@@ -95,7 +92,7 @@ def _table(
     columns: Mapping[str, tuple[str, str]],
     table: str,
     engine: Engine,
-    direct: Callable[[Points], NDArray[np.int64] | None] = lambda points: None,
+    direct: Callable[[Points], Cloud | None] = lambda points: None,
 ) -> Table:
     physical = {}
     for column in schema:

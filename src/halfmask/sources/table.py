@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfmask.errors import ReleaseFailed
-from halfmask.plan import FoundKeys, GridCounts, Points, Request, Schema, Tally
+from halfmask.plan import Cloud, FoundKeys, GridCounts, Held, Points, Request, Schema, Tally
+from halfmask.sources.snapshot import Snapshot
 from halfmask.sources.sql import Cells, Dialect, emit, emit_cells, emit_keys, emit_points
 
 __all__ = ["FAILED", "Runs", "Source", "Table"]
@@ -23,6 +24,9 @@ Int64s = NDArray[np.int64]
 
 _SORTED = 2**24
 """Up to so many rows, a tenth of the time goes into sorting them here, not in the engine."""
+
+_HELD = 2**25
+"""Up to so many numbers, points are held in memory; more stream from a snapshot of the engine."""
 
 
 class Source(Protocol):
@@ -51,6 +55,10 @@ class Source(Protocol):
         """Return an (n, d) array, its rows in no meaningful order; see `Points`."""
         ...
 
+    def cloud(self, points: Points) -> Cloud:
+        """Return the same, to ask exact sums of; no array where it would be too large."""
+        ...
+
     def close(self) -> None:
         """Let go of files and memory."""
         ...
@@ -72,6 +80,10 @@ class Runs(Protocol):
 
     def columns(self, sql: str, error: Exception) -> dict[str, NDArray[Any]]:
         """Return the columns of a query that has no nulls, as arrays; errors as in `rows`."""
+        ...
+
+    def discarded(self, table: str) -> None:
+        """Drop a temporary table of a near engine some time; called in the midst of anything."""
         ...
 
     def close(self) -> None:
@@ -96,7 +108,7 @@ class Table:
         table: str,
         engine: Runs,
         digest: Callable[[], str | None] = lambda: None,
-        direct: Callable[[Points], Int64s | None] = lambda points: None,
+        direct: Callable[[Points], Cloud | None] = lambda points: None,
     ) -> None:
         self.name = name
         self.schema = schema
@@ -149,10 +161,21 @@ class Table:
         """Return an (n, d) array in column order; errors as in `tally`."""
         return self._points(points, self._cells(points))
 
-    def _points(self, points: Points, cells: Cells) -> Int64s:
+    def cloud(self, points: Points) -> Cloud:
+        """Return the points to ask exact sums of; errors as in `tally`, and then as they come."""
+        cells = self._cells(points)
         direct = self._direct(points)
         if direct is not None:
             return direct
+        if self._engine.near and self._rows() * points.size > _HELD:
+            sql = emit_points(points, cells, self._table)
+            return Snapshot(self._engine, sql, points.size, FAILED)
+        return Held(self._points(points, cells))
+
+    def _points(self, points: Points, cells: Cells) -> Int64s:
+        direct = self._direct(points)
+        if direct is not None:
+            return direct.array()
         sql = emit_points(points, cells, self._table)
         columns = self._engine.columns(sql, ReleaseFailed(FAILED))
         answer = np.empty((points.size, len(columns["v0"])), np.int64)

@@ -9,6 +9,7 @@ import numpy as np
 
 from halfmask.mechanisms import Additive
 from halfmask.noise import Words
+from halfmask.plan import cloud_of
 from halfmask.queries.distribution import Noisy
 from halfmask.queries.grid import Range
 from halfmask.queries.location.depths import Halfspaces
@@ -52,8 +53,9 @@ class DepthShare(OfPoints):
 
     def counts(self, points: Any) -> tuple[int, int]:
         """Return the exact counts."""
-        (deep,) = self.depth.scores(points, np.array([self.place], np.int64))
-        return deep, len(points) - deep
+        cloud = cloud_of(points)
+        (deep,) = self.depth.scores(cloud, np.array([self.place], np.int64))
+        return deep, len(cloud) - deep
 
     def distribution(self, exact: Any) -> tuple[Noisy, ...]:
         """Return the counts with their noise; see `Distributed`."""

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from halfmask.mechanisms import Selection
 from halfmask.noise import Words, discrete_gaussian, seeded_words
+from halfmask.plan import Cloud, cloud_of
 from halfmask.queries.choosing import selection_for
 from halfmask.queries.distribution import Drawn
 from halfmask.queries.location.measured import OfPoints
@@ -63,8 +64,8 @@ class Depth(ABC):
         """Whether they move all scores the same way."""
 
     @abstractmethod
-    def scores(self, points: Int64s, places: Int64s) -> list[int]:
-        """Return the depth of each place, (m, d) cells, among the points, (n, d) cells."""
+    def scores(self, cloud: Cloud, places: Int64s) -> list[int]:
+        """Return the depth of each place, (m, d) cells, among the points."""
 
 
 @dataclass(frozen=True)
@@ -95,18 +96,13 @@ class Halfspaces(Depth):
         """All counts rise with a row that is added."""
         return not replaced
 
-    def scores(self, points: Int64s, places: Int64s) -> list[int]:
+    def scores(self, cloud: Cloud, places: Int64s) -> list[int]:
         """Count the rows on each side."""
-        at = np.concatenate(list(self._projected(places)), axis=1)
+        at = np.concatenate(list(self.projected(places)), axis=1)
         order = np.argsort(at, axis=1, kind="stable")
-        at = np.take_along_axis(at, order, axis=1)
         k, m = at.shape
-        first, last = np.zeros((k, m + 1), np.int64), np.zeros((k, m + 1), np.int64)
-        for block in self._projected(points):
-            for j in range(k):
-                first[j] += np.bincount(np.searchsorted(at[j], block[j]), minlength=m + 1)
-                beyond = np.searchsorted(at[j], block[j], side="right")
-                last[j] += np.bincount(beyond, minlength=m + 1)
+        counted = cloud.total(_Sides(self, np.take_along_axis(at, order, axis=1)))
+        first, last = counted.astype(np.int64)
         at_most = np.cumsum(first, axis=1)[:, :m]  # rows whose first place at or above is no later
         at_least = np.cumsum(last[:, ::-1], axis=1)[:, ::-1][:, 1:]
         sides = np.empty((k, m), np.int64)
@@ -114,7 +110,8 @@ class Halfspaces(Depth):
         found: list[int] = (sides.sum(axis=0) if self.summed else sides.min(axis=0)).tolist()
         return found
 
-    def _projected(self, points: Int64s) -> Iterator[NDArray[np.float64]]:
+    def projected(self, points: Int64s) -> Iterator[NDArray[np.float64]]:
+        """Yield (k, b) blocks of coordinates along the directions."""
         rays = np.array(self.directions)
         for block in self.frame.blocks(points):
             total = np.zeros((len(rays), block.shape[1]))
@@ -147,14 +144,46 @@ class SpatialSums(Depth):
         """Directions may pull either way."""
         return False
 
-    def scores(self, points: Int64s, places: Int64s) -> list[int]:
+    def scores(self, cloud: Cloud, places: Int64s) -> list[int]:
         """Sum the directions, place by place."""
-        scores = []
-        for place in places.astype(float).tolist():
-            frame = Frame(tuple(place), self.signs.frame.scales)
-            *total, _ = replace(self.signs, frame=frame).sums(points)
-            scores.append(-isqrt(sum(part * part for part in total)))
-        return scores
+        scales = self.signs.frame.scales
+        about = (Frame(tuple(place), scales) for place in places.astype(float).tolist())
+        pulls = _Pulls(tuple(replace(self.signs, frame=frame) for frame in about))
+        return [
+            -isqrt(sum(part * part for part in total[:-1])) for total in cloud.total(pulls).tolist()
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class _Sides:
+    """How many rows stand before and at or before each mark, direction by direction.
+
+    marks: (k, m), rising along each direction.
+    """
+
+    depth: Halfspaces
+    marks: NDArray[np.float64]
+
+    def of(self, block: Int64s) -> Int64s:
+        """Return shape (2, k, m + 1); see `Statistic`."""
+        k, m = self.marks.shape
+        found = np.zeros((2, k, m + 1), np.int64)
+        for part in self.depth.projected(block):
+            for counts, side in zip(found, ("left", "right"), strict=True):
+                for count, marks, row in zip(counts, self.marks, part, strict=True):
+                    count += np.bincount(np.searchsorted(marks, row, side), minlength=m + 1)  # type: ignore[call-overload]
+        return found
+
+
+@dataclass(frozen=True)
+class _Pulls:
+    """Sums of directions from several places."""
+
+    places: tuple[Signs, ...]
+
+    def of(self, block: Int64s) -> Int64s:
+        """Return one sum a place; see `Statistic`."""
+        return np.array([signs.of(block) for signs in self.places])
 
 
 @dataclass(frozen=True)
@@ -193,9 +222,9 @@ class DepthChoice(OfPoints):
         """The law of the choice in words."""
         return (self.mechanism.law_in(Fraction(1, self.depth.parts)),)
 
-    def scores(self, points: Int64s) -> list[int]:
+    def scores(self, points: Any) -> list[int]:
         """Return the exact integer score of each place."""
-        return self.depth.scores(points, np.array(self.places, np.int64))
+        return self.depth.scores(cloud_of(points), np.array(self.places, np.int64))
 
     def distribution(self, exact: Any) -> tuple[Drawn, ...]:
         """Return the law of the choice; see `Distributed`."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from halfmask.mechanisms import BoxMedian, SpatialMedian
 from halfmask.noise import Words
+from halfmask.plan import cloud_of
 from halfmask.queries.distribution import Drawn
 from halfmask.queries.location.measured import OfPoints
 from halfmask.queries.location.medians import Middle
@@ -48,11 +49,11 @@ class GridPoint(OfPoints):
         mechanism = self.mechanism
         if prod(b - a + 1 for a, b in zip(mechanism.lower, mechanism.upper, strict=True)) > _LISTED:
             return None
-        return (Drawn(0, mechanism.log_masses(exact)),)
+        return (Drawn(0, mechanism.log_masses(cloud_of(exact).array())),)
 
     def release(self, exact: Any, words: Words | None) -> list[Record]:
         """Choose a point."""
-        return [self.mechanism.release(exact, words)]
+        return [self.mechanism.release(cloud_of(exact).array(), words)]
 
     def read(self, records: Sequence[Record]) -> tuple[Middle, ...]:
         """Read the cells."""

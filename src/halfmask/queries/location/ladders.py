@@ -5,7 +5,7 @@ the one below, and the answer is off by at most 9 % of itself however fine the g
 """
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 
 from halfmask.mechanisms import Exponential
 from halfmask.noise import Words
+from halfmask.plan import cloud_of
 from halfmask.queries.distribution import Drawn
 from halfmask.queries.location.measured import OfPoints
 from halfmask.queries.location.standard import Frame, squares
+from halfmask.queries.location.steps import Steps
 from halfmask.queries.measurement import Record
 from halfmask.queries.pricing import range_epsilon
 
@@ -71,12 +73,39 @@ class _Ladder(OfPoints):
         """The lengths of the ladder, rising."""
 
     @abstractmethod
-    def below(self, points: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return shape (choices, rungs): how many lengths lie below each rung."""
+    def lengths(self, block: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
+        """Yield, for each choice, what is compared with `marks` of a block of the frame."""
 
-    def scores(self, points: NDArray[np.int64]) -> NDArray[np.int64]:
+    @property
+    @abstractmethod
+    def marks(self) -> NDArray[np.float64]:
+        """The rungs, as lengths are compared with them."""
+
+    def of(self, block: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return shape (choices, rungs + 1), how many lengths have so many rungs at or below them.
+
+        See `Statistic`.
+        """
+        steps = Steps.of(self.marks)
+        found = np.zeros((self.choices, steps.count + 1), dtype=np.int64)
+        for part in self.frame.blocks(block):
+            for counts, lengths in zip(found, self.lengths(part), strict=True):
+                counts += np.bincount(steps.places(lengths), minlength=steps.count + 1)
+        return found
+
+    def below(self, points: Any) -> NDArray[np.int64]:
+        """Return shape (choices, rungs): how many lengths lie below each rung."""
+        return self._below(points)[:, :-1]
+
+    def _below(self, points: Any) -> NDArray[np.int64]:
+        """Return the same, and last how many lengths there are."""
+        total: NDArray[np.int64] = cloud_of(points).total(self).astype(np.int64)
+        return np.cumsum(total, axis=1)
+
+    def scores(self, points: Any) -> NDArray[np.int64]:
         """Return the exact integer scores, shape (choices, rungs)."""
-        scores: NDArray[np.int64] = -np.abs(2 * self.below(points) - len(points))
+        below = self._below(points)
+        scores: NDArray[np.int64] = -np.abs(2 * below[:, :-1] - below[:, -1:])
         return scores
 
     def distribution(self, exact: Any) -> tuple[Drawn, ...]:
@@ -93,12 +122,6 @@ class _Ladder(OfPoints):
         """Read rungs as lengths."""
         rungs = self.rungs
         return tuple(Lengths(tuple(float(rungs[int(i or 0)]) for i in one)) for one in records)
-
-
-def _counts(places: NDArray[np.int64], rungs: int) -> NDArray[np.int64]:
-    """Turn each length's number of rungs at or below it into how many lengths lie below each."""
-    total: NDArray[np.int64] = np.cumsum(np.bincount(places, minlength=rungs + 1)[:rungs])
-    return total
 
 
 @dataclass(frozen=True)
@@ -121,15 +144,14 @@ class Scales(_Ladder):
         octaves = int(np.ceil(np.log2(self.widest))) + 1
         return np.exp2(np.arange(octaves * PER_OCTAVE) / PER_OCTAVE)
 
-    def below(self, points: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Compare each coordinate's distance with the rungs."""
-        rungs = self.rungs
-        counts = np.zeros((self.choices, len(rungs)), dtype=np.int64)
-        for block in self.frame.blocks(points):
-            for j, coordinate in enumerate(np.abs(block)):
-                places = np.searchsorted(rungs, coordinate, side="right")
-                counts[j] += _counts(places, len(rungs))
-        return counts
+    @property
+    def marks(self) -> NDArray[np.float64]:
+        """The rungs themselves."""
+        return self.rungs
+
+    def lengths(self, block: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
+        """Yield each coordinate's distances."""
+        yield from np.abs(block, out=block)
 
 
 @dataclass(frozen=True)
@@ -156,13 +178,12 @@ class Radii(_Ladder):
         first, last = np.log2(root / 64), np.log2(root * max(self.cuts))
         return np.exp2(np.arange(first, last + 1 / self.per_octave, 1 / self.per_octave))
 
-    def below(self, points: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Compare squared lengths with squared rungs."""
-        squared = self.rungs * self.rungs
-        counts = np.zeros((self.choices, len(squared)), dtype=np.int64)
-        for block in self.frame.blocks(points):
-            for i, cut in enumerate(self.cuts):
-                lengths = squares(np.clip(block, -cut, cut))
-                places = np.searchsorted(squared, lengths, side="right")
-                counts[i] += _counts(places, len(squared))
-        return counts
+    @property
+    def marks(self) -> NDArray[np.float64]:
+        """The squares of the rungs."""
+        return self.rungs * self.rungs
+
+    def lengths(self, block: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
+        """Yield squared lengths."""
+        for cut in self.cuts:
+            yield squares(np.clip(block, -cut, cut))

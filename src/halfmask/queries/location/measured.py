@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol
 
 from halfmask.mechanisms import Additive
 from halfmask.noise import Words
-from halfmask.plan import Points
+from halfmask.plan import Points, cloud_of
 from halfmask.privacy import Cost
 from halfmask.queries.distribution import Noisy
 from halfmask.queries.measurement import Record
@@ -90,11 +90,11 @@ class Total(OfPoints):
 
     def distribution(self, exact: Any) -> tuple[Noisy, ...]:
         """Return the number with its noise; see `Distributed`."""
-        return (Noisy(self.mechanism, (len(exact),), Fraction(1)),)
+        return (Noisy(self.mechanism, (len(cloud_of(exact)),), Fraction(1)),)
 
     def release(self, exact: Any, words: Words | None) -> list[Record]:
         """Add the noise."""
-        return [self.mechanism.release([len(exact)], words)]
+        return [self.mechanism.release([len(cloud_of(exact))], words)]
 
     def read(self, records: Sequence[Record]) -> tuple[Counted, ...]:
         """Read the count."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from halfmask.mechanisms import Exponential
 from halfmask.noise import Words, below, weighted
-from halfmask.plan import OnGrid
+from halfmask.plan import OnGrid, cloud_of
 from halfmask.queries.distribution import Drawn
 from halfmask.queries.location.measured import OfPoints
 from halfmask.queries.measurement import Record
@@ -64,9 +64,9 @@ class Medians(OfPoints):
         """Return the law of each coordinate, on a coarse grid alone; see `Distributed`."""
         if any(grid.upper - grid.lower > _FEW_CELLS for grid in self.points.values):
             return None
-        laws = []
+        laws, cloud = [], cloud_of(exact)
         for j, grid in enumerate(self.points.values):
-            starts, counts, scores = spans(np.sort(exact[:, j]), grid)
+            starts, counts, scores = spans(*cloud.cells(j), grid)
             law = self.mechanism.log_mass(np.repeat(scores, counts).tolist())
             laws.append(Drawn(j, dict(enumerate(law.tolist(), int(starts[0])))))
         return tuple(laws)
@@ -74,9 +74,9 @@ class Medians(OfPoints):
     def release(self, exact: Any, words: Words | None) -> list[Record]:
         """Choose a cell of each coordinate."""
         rate = 1 / self.mechanism.scale
-        cells = []
+        cells, cloud = [], cloud_of(exact)
         for j, grid in enumerate(self.points.values):
-            starts, counts, scores = spans(np.sort(exact[:, j]), grid)
+            starts, counts, scores = spans(*cloud.cells(j), grid)
             chosen = int(weighted(counts, scores, rate, 1, words)[0])
             cells.append(int(starts[chosen]) + int(below(int(counts[chosen]), 1, words)[0]))
         return [tuple(cells)]
@@ -86,21 +86,22 @@ class Medians(OfPoints):
         return tuple(Middle(tuple(int(cell or 0) for cell in record)) for record in records)
 
 
-def spans(ordered: Int64s, grid: OnGrid) -> tuple[Int64s, Int64s, Int64s]:
+def spans(values: Int64s, weights: Int64s, grid: OnGrid) -> tuple[Int64s, Int64s, Int64s]:
     """Return (first cells, numbers of cells, scores) of runs of cells with the same score.
 
-    The runs are those before, at, and between the values; they cover the grid.
+    values: the cells that hold rows, rising; weights: how many each holds. The runs are those
+    before, at, and between the values; they cover the grid.
     """
     low, high = grid.lower - grid.origin, grid.upper - grid.origin
-    first = np.ones(len(ordered), dtype=np.bool_)
-    first[1:] = ordered[1:] != ordered[:-1]
-    places = np.flatnonzero(first)
-    values, n = ordered[places], len(ordered)
-    fewer = np.append(places, n)  # how many lie below each value; all, above the last
+    upto = np.cumsum(weights)
+    n = int(upto[-1]) if len(upto) else 0
     starts = np.empty(2 * len(values) + 1, dtype=np.int64)
     starts[0], starts[1::2], starts[2::2] = low, values, values + 1
-    counts = np.diff(np.append(starts, high + 1))
-    under = np.repeat(fewer, 2)[: len(starts)]  # at the gap before a value, and at the value
-    upto = np.repeat(fewer, 2)[1 : len(starts) + 1]
-    upto = np.append(upto, n)[: len(starts)]
-    return starts, counts, -np.maximum(0, np.maximum(2 * under - n, n - 2 * upto))
+    counts = np.ones(len(starts), dtype=np.int64)
+    counts[::2] = np.diff(values, prepend=low - 1, append=high + 1) - 1
+    scores = np.empty(len(starts), dtype=np.int64)
+    scores[0] = -n
+    upto *= 2
+    scores[2::2] = -np.abs(upto - n)  # at a gap as many lie at or below it as below
+    scores[1::2] = -np.maximum(0, np.maximum(upto - 2 * weights - n, n - upto))
+    return starts, counts, scores

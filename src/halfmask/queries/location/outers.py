@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from halfmask.mechanisms import Additive
 from halfmask.noise import Words
+from halfmask.plan import cloud_of
 from halfmask.privacy import Approximate, Pure
 from halfmask.queries.distribution import Noisy
 from halfmask.queries.location.measured import OfPoints
@@ -96,14 +97,19 @@ class Outers(OfPoints):
         """The noise of each weighted sum."""
         return mechanism_for(self.reach, self.price)
 
-    def sums(self, points: NDArray[np.int64]) -> tuple[int, ...]:
-        """Return the exact weighted sums, on and above the diagonal, row by row."""
+    def of(self, block: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the sums of products over a block of points; see `Statistic`."""
         d = self.points.size
         total = np.zeros((d, d), dtype=np.int64)
-        for block in self.frame.blocks(points):
-            directions = self._directions(block)
+        for part in self.frame.blocks(block):
+            directions = self._directions(part)
             total += (directions @ directions.T).astype(np.int64)  # below 2^53: in any order
-        (a, b), whole = self.weights, total.tolist()
+        return total
+
+    def sums(self, points: Any) -> tuple[int, ...]:
+        """Return the exact weighted sums, on and above the diagonal, row by row."""
+        (a, b), d = self.weights, self.points.size
+        whole = cloud_of(points).total(self).tolist()
         return tuple((a if i == j else b) * whole[i][j] for i in range(d) for j in range(i, d))
 
     def _directions(self, block: NDArray[np.float64]) -> NDArray[np.float64]:

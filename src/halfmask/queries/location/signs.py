@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from halfmask.mechanisms import Additive
 from halfmask.noise import Words
+from halfmask.plan import cloud_of
 from halfmask.queries.distribution import Noisy
 from halfmask.queries.location.measured import OfPoints
 from halfmask.queries.location.standard import Frame, squares
@@ -89,14 +90,18 @@ class Signs(OfPoints):
         """The noise of each sum."""
         return mechanism_for(self.reach, self.price)
 
-    def sums(self, points: NDArray[np.int64]) -> tuple[int, ...]:
+    def sums(self, points: Any) -> tuple[int, ...]:
         """Return the exact integer sums: the directions', then that of the kept points."""
-        total, kept = np.zeros(self.points.size, dtype=np.int64), 0
-        for block in self.frame.blocks(points):
-            directions, near = self._directions(block)
-            total += directions.sum(axis=1)
-            kept += int(near.sum())
-        return (*total.tolist(), kept * COUNTED)
+        return tuple(cloud_of(points).total(self).tolist())
+
+    def of(self, block: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the sums over a block of points; see `Statistic`."""
+        total = np.zeros(self.points.size + 1, dtype=np.int64)
+        for part in self.frame.blocks(block):
+            directions, near = self._directions(part)
+            total[:-1] += directions.sum(axis=1)
+            total[-1] += int(near.sum()) * COUNTED
+        return total
 
     def _directions(
         self, block: NDArray[np.float64]
