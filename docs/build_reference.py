@@ -57,7 +57,7 @@ SECTIONS = (
     )),
     Section("Errors", names=(
         "HalfmaskError", "InvalidQuery", "BudgetExhausted", "LedgerError", "SourceError",
-        "ReleaseFailed", "PrivacyWarning",
+        "ReleaseFailed", "Interrupted", "PrivacyWarning",
     )),
     Section("The package", names=(
         "depth", "errors", "mechanisms", "noise", "plan", "privacy", "__version__",

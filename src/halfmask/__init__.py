@@ -22,6 +22,7 @@ from halfmask.curator import Curator, open
 from halfmask.errors import (
     BudgetExhausted,
     HalfmaskError,
+    Interrupted,
     InvalidQuery,
     LedgerError,
     PrivacyWarning,
@@ -92,6 +93,7 @@ __all__ = [
     "GroupedRelease",
     "HalfmaskError",
     "Histogram",
+    "Interrupted",
     "InvalidQuery",
     "Keys",
     "Ledger",

@@ -1,7 +1,7 @@
 """The door: rows go in, only releases come out."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from contextlib import suppress
 from os import PathLike, getpid
 from pathlib import Path
 from time import time_ns
@@ -19,26 +19,29 @@ from halfmask.asking import (
     together,
     warn,
 )
-from halfmask.errors import HalfmaskError, InvalidQuery, shown
+from halfmask.errors import HalfmaskError, Interrupted, InvalidQuery, shown
 from halfmask.noise import Words, secure_words
-from halfmask.plan import Everything, Filters, Keys, Predicate, Schema
+from halfmask.plan import Filters, Keys, Predicate, Schema
 from halfmask.privacy import (
     Cost,
     Ledger,
     PrivacyUnit,
     Purse,
-    Receipt,
     Relation,
 )
-from halfmask.provenance import Provenance
+from halfmask.progress import showing
 from halfmask.queries import Setting, price_of
-from halfmask.room import Replay, Room, recorded, replayed
+from halfmask.room import Room, answer
 from halfmask.serial import Serial
 from halfmask.sources import Source, open_source
 from halfmask.spoken import Spoken
-from halfmask.version import __version__
 
 __all__ = ["Curator", "open"]
+
+_STOPPED = (
+    "Interrupted after the price was charged; the charge stays, since a refund would tell how far "
+    "the rows were read. Ask anew, under a new request_id, and it is charged anew"
+)
 
 
 def open(  # noqa: PLR0913
@@ -53,6 +56,7 @@ def open(  # noqa: PLR0913
     ledger: str | PathLike[str] | Ledger | None = None,
     schema: Any = None,
     words: Words | None = None,
+    progress: bool = False,
 ) -> "Curator":
     """Open a table about people, and get the one object that lets private numbers out of it.
 
@@ -73,6 +77,8 @@ def open(  # noqa: PLR0913
         schema: column names and kinds ("integer", "real", "text", "time", "boolean"), where the
             file does not say them itself; or a `Public` of kind, bounds and keys, for `sql`.
         words: the source of random words, for tests and simulations; None is the secure one.
+        progress: whether asks that take more than two seconds draw a bar on standard error, where
+            that is a terminal: for you alone, since how fast rows are read may tell about them.
 
     Raises:
         SourceError, InvalidQuery, LedgerError: with what was wrong, given, and to do.
@@ -99,11 +105,14 @@ def open(  # noqa: PLR0913
                 "the budget in a file"
             )
         book = Ledger(ledger, budget=budget)
-    opened = open_source(source, schema, table=table)
+    with showing(progress):
+        opened = open_source(source, schema, table=table)
     if unit is not None:
         opened.schema.column(unit)
     origin = opened.origin or _origin(source)
-    return Curator(opened, protected, book, words or secure_words(), origin)
+    door = Curator(opened, protected, book, words or secure_words(), origin)
+    door._progress = progress
+    return door
 
 
 def _origin(source: object) -> str:
@@ -132,6 +141,7 @@ class Curator(Serial, Spoken):
         self._unit = unit
         self._ledger = ledger
         self._closed = False
+        self._progress = False
 
     @property
     def table(self) -> str:
@@ -197,6 +207,8 @@ class Curator(Serial, Spoken):
             BudgetExhausted: the price is more than what is left; nothing was charged.
             LedgerError: the charge could not be written; no row was read.
             ReleaseFailed: charged, then the engine failed.
+            Interrupted: charged, then stopped by Ctrl-C; the table can be asked again. The same
+                `request_id` is refused then, unless its answer was stored before the stop.
 
         """
         if self._closed:
@@ -209,17 +221,13 @@ class Curator(Serial, Spoken):
         warn(price)
         text = in_words(query, setting, shares, self._origin, by)
         receipt = self.ledger.charge(price, query=text, actor=actor, request_id=request_id)
-        room: Room | Replay
-        if receipt.answer is not None:
-            room, provenance = replayed(receipt)
-            answers = asked.run(setting, price, room.measure)
-        else:
+        answered = None
+        with suppress(KeyboardInterrupt), showing(self._progress):
             room = Room(self._source, self._words, Purse(price))
-            answers = asked.run(setting, price, room.measure)
-            provenance = self._provenance(
-                price, setting, room.laws, receipt, tuple(filter(None, answers))
-            )
-            self.ledger.record(receipt, recorded(room, provenance))
+            answered = answer(asked, setting, room, self.ledger, receipt)
+        if answered is None:  # outside of the handler: no traceback that could show a row
+            raise Interrupted(_STOPPED)
+        answers, provenance = answered
         releases = releases_of(asked, setting, price, answers, provenance)
         return Releases(releases) if isinstance(query, Mapping) else releases[""]
 
@@ -286,6 +294,7 @@ class Curator(Serial, Spoken):
         """The same table beside another ledger: as if it were opened again with that one."""
         other = Curator(self._source, self._unit, ledger, self._words, self._origin)
         other._opened = self._opened
+        other._progress = self._progress
         return other
 
     def __repr__(self) -> str:
@@ -298,26 +307,4 @@ class Curator(Serial, Spoken):
         raise HalfmaskError(
             "curator: a copy could spend the same budget twice; open the table there, with the "
             "same ledger file"
-        )
-
-    def _provenance(
-        self,
-        price: Cost,
-        setting: Setting,
-        laws: list[str],
-        receipt: Receipt,
-        asked: tuple[str, ...],
-    ) -> Provenance:
-        everything = isinstance(setting.where, Everything)
-        return Provenance(
-            cost=price,
-            unit=self.unit,
-            mechanism=tuple(dict.fromkeys(laws)),
-            where="" if everything else str(setting.where),
-            seeded=self._words is not secure_words(),  # not ours, so not known to be secret
-            time=datetime.now(UTC).isoformat(timespec="seconds"),
-            version=__version__,
-            ledger_entry=receipt.seq,
-            ledger_head=receipt.hash,
-            asked=asked,
         )

@@ -6,6 +6,7 @@ HalfmaskError
 ├── LedgerError                 the ledger cannot be opened, trusted or written; nothing was read
 ├── SourceError                 a table cannot be opened
 └── ReleaseFailed               charged, then the engine failed; the charge stays, why is not shown
+Interrupted (KeyboardInterrupt) stopped by Ctrl-C after the price was charged; the charge stays
 PrivacyWarning (UserWarning)    a promise that holds, and that may mean little
 
 Messages say what was wrong, what was given and what to do:
@@ -19,6 +20,7 @@ from fractions import Fraction
 __all__ = [
     "BudgetExhausted",
     "HalfmaskError",
+    "Interrupted",
     "InvalidQuery",
     "LedgerError",
     "PrivacyWarning",
@@ -53,6 +55,10 @@ class SourceError(HalfmaskError):
 
 class ReleaseFailed(HalfmaskError):
     """Charged, then the engine failed; why is not shown, since that may tell about rows."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """Stopped by Ctrl-C after the price was charged: the charge stays, and nothing was answered."""
 
 
 class PrivacyWarning(UserWarning):

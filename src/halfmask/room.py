@@ -3,17 +3,20 @@
 import json
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from halfmask.errors import LedgerError, ReleaseFailed
-from halfmask.noise import Words
-from halfmask.plan import Request
-from halfmask.privacy import Cost, PrivacyUnit, Purse, Receipt, Relation
-from halfmask.queries import Estimate, Measurement, Record, Scalar
+from halfmask.noise import Words, secure_words
+from halfmask.plan import Everything, Request
+from halfmask.privacy import Cost, Ledger, PrivacyUnit, Purse, Receipt, Relation
+from halfmask.procedures import Together, UnknownKeys
+from halfmask.queries import Estimate, Measurement, Record, Scalar, Setting
 from halfmask.release import Provenance
 from halfmask.sources import Source
+from halfmask.version import __version__
 
-__all__ = ["Replay", "Room", "recorded", "replayed"]
+__all__ = ["Replay", "Room", "answer", "recorded", "replayed"]
 
 E = TypeVar("E", bound=Estimate)
 A = TypeVar("A")
@@ -67,6 +70,31 @@ class Replay:
     def measure(self, measurement: Measurement[E]) -> tuple[E, ...]:
         """Answer as the first time."""
         return measurement.read(self.tape.pop(0))
+
+
+def answer(
+    asked: Together | UnknownKeys, setting: Setting, room: Room, ledger: Ledger, receipt: Receipt
+) -> tuple[dict[str, Any], Provenance]:
+    """Answer from the rows what was charged, or from the ledger what was answered before."""
+    price = receipt.cost
+    if receipt.answer is not None:
+        replay, provenance = replayed(receipt)
+        return asked.run(setting, price, replay.measure), provenance
+    answers = asked.run(setting, price, room.measure)
+    provenance = Provenance(
+        cost=price,
+        unit=setting.unit,
+        mechanism=tuple(dict.fromkeys(room.laws)),
+        where="" if isinstance(setting.where, Everything) else str(setting.where),
+        seeded=room.words is not secure_words(),  # not ours, so not known to be secret
+        time=datetime.now(UTC).isoformat(timespec="seconds"),
+        version=__version__,
+        ledger_entry=receipt.seq,
+        ledger_head=receipt.hash,
+        asked=tuple(filter(None, answers)),
+    )
+    ledger.record(receipt, recorded(room, provenance))
+    return answers, provenance
 
 
 def recorded(room: Room, provenance: Provenance) -> str:

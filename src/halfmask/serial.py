@@ -22,6 +22,7 @@ class Serial(ABC):
     _closed: bool
     _origin: str
     _opened: int
+    _progress: bool
 
     @property
     @abstractmethod
@@ -94,4 +95,5 @@ class Serial(ABC):
             self._opened,
             lambda: self._closed,
             actor,
+            self._progress,
         )

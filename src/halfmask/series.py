@@ -7,16 +7,18 @@ whatever process, reads the same sums, and no noise needs to be kept secret for 
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property, partial
 from typing import Any
 
 from halfmask.asking import preview_of, warn
-from halfmask.errors import InvalidQuery, LedgerError
+from halfmask.errors import Interrupted, InvalidQuery, LedgerError
 from halfmask.noise import Words, secure_words
 from halfmask.plan import Everything
 from halfmask.privacy import Cost, Ledger, Purse, Receipt
+from halfmask.progress import showing
 from halfmask.queries import (
     Closings,
     Record,
@@ -29,6 +31,11 @@ from halfmask.sources import Source
 from halfmask.version import __version__
 
 __all__ = ["Series"]
+
+_STOPPED = (
+    "Interrupted after the price was charged; the charge stays. What is not stored was not shown: "
+    "release it again, free of charge"
+)
 
 _ANYWHERE = timedelta(hours=14)
 """So far some clocks are ahead of UTC."""
@@ -58,6 +65,7 @@ class Series:
     opened: int = field(compare=False)
     is_closed: Callable[[], bool] = field(compare=False)
     actor: str | None = None
+    progress: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name or self.name != self.name.strip():
@@ -98,8 +106,8 @@ class Series:
 
         Raises:
             InvalidQuery: no such period, or it is not over; nothing was read.
-            BudgetExhausted, LedgerError, ReleaseFailed: as for `Curator.ask`. After a failure ask
-                again: the price stays paid, and whatever was not stored is measured anew.
+            BudgetExhausted, LedgerError, ReleaseFailed, Interrupted: as for `Curator.ask`. After a
+                failure ask again: the price stays paid; whatever was not stored is measured anew.
 
         """
         return self._released(through, single=False)
@@ -113,9 +121,13 @@ class Series:
         self._check_over(periods)
         if self._known() < periods:
             self._check_table()
-        paid = self._pay()
-        while (known := self._known()) < periods:
-            self._close(paid, known + 1, periods)
+        paid, done = self._pay(), False
+        with suppress(KeyboardInterrupt), showing(self.progress):
+            while (known := self._known()) < periods:
+                self._close(paid, known + 1, periods)
+            done = True
+        if not done:
+            raise Interrupted(_STOPPED)
         stored = [self._stored(period) for period in range(1, periods + 1)]
         noisy = tuple(int(str(number)) for record, _ in stored for number in record)
         estimate = self.closings.totals(noisy, periods, single=single)

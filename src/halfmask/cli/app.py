@@ -14,7 +14,7 @@ from halfmask.cli.plan_commands import check, cost, preview, run
 from halfmask.cli.report_command import report_releases
 from halfmask.cli.show import visible
 from halfmask.cli.verify_command import verify_plan
-from halfmask.errors import HalfmaskError, PrivacyWarning
+from halfmask.errors import HalfmaskError, Interrupted, PrivacyWarning
 from halfmask.version import __version__
 
 __all__ = ["app", "main"]
@@ -32,6 +32,9 @@ class _Plainly(TyperGroup):
         except HalfmaskError as problem:
             print(f"halfmask: {visible(problem)}", file=sys.stderr)
             raise typer.Exit(1) from None
+        except Interrupted as stopped:
+            print(f"halfmask: {stopped}", file=sys.stderr)
+            raise typer.Exit(130) from None
         for words in dict.fromkeys(str(caution.message) for caution in cautions):
             print(f"halfmask: CAUTION: {visible(words)}", file=sys.stderr)
         return done

@@ -3,13 +3,13 @@
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import count
 
 from rich import box
 from rich.console import Console
-from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
+
+from halfmask.progress import showing, stepped
 
 __all__ = ["say", "table", "visible", "working"]
 
@@ -58,13 +58,5 @@ def _plain(headers: Sequence[str], rows: Sequence[Sequence[str]], right: Sequenc
 @contextmanager
 def working(steps: int) -> Iterator[Callable[[str], None]]:
     """Give a function that names the next step of a progress bar; drawn on a terminal only."""
-    console = Console(stderr=True)
-    shown = console.is_terminal and sys.stdout.isatty()
-    done = count()
-    with Progress(console=console, transient=True, disable=not shown) as progress:
-        task = progress.add_task("", total=steps)
-
-        def step(name: str) -> None:
-            progress.update(task, description=visible(name), completed=next(done))
-
-        yield step
+    with showing(sys.stdout.isatty()), stepped(steps, patience=0) as step:
+        yield lambda name: step(visible(name))

@@ -10,6 +10,7 @@ import numpy as np
 from halfmask.asking import Question
 from halfmask.errors import InvalidQuery
 from halfmask.privacy import plain
+from halfmask.progress import counted, showing
 from halfmask.queries import price_of
 from halfmask.rendering import figure, frame
 from halfmask.simulation.result import Trials
@@ -104,6 +105,7 @@ def sweep(  # noqa: PLR0913
     rho: Any = None,
     mu: Any = None,
     shares: Any = None,
+    progress: bool = False,
     **options: Any,
 ) -> Sweep:
     """Try a query at several values of one thing: a price, shares, or a parameter of its own.
@@ -120,6 +122,7 @@ def sweep(  # noqa: PLR0913
         rho: see epsilon.
         mu: see epsilon.
         shares: one split of several queries, or a list of splits to try.
+        progress: whether to draw a bar, on standard error and a terminal, after two seconds.
         options: by, where, and those of `halfmask.open`, as for `trials`.
 
     >>> import halfmask as hm
@@ -150,8 +153,8 @@ def sweep(  # noqa: PLR0913
     asked = {name: options.pop(name, None) for name in _ASKED}
     public = Simulated.of(table, **options)
     made: Any = query
-    found = []
-    for value in values:
+
+    def tried(value: Any) -> Trials:
         at = price | ({varied: value} if varied != "over" else {})
         results = repeated(
             public,
@@ -167,8 +170,11 @@ def sweep(  # noqa: PLR0913
             raise InvalidQuery(
                 "read: several queries were asked; give a function that makes one number of them"
             )
-        found.append(next(iter(results.values())))
-    return Sweep(varied, tuple(values), tuple(found))
+        return next(iter(results.values()))
+
+    with showing(progress):
+        found = tuple(tried(value) for value in counted(values, _label))
+    return Sweep(varied, tuple(values), found)
 
 
 def _label(value: Any) -> str:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from halfmask.asking import Question
 from halfmask.errors import InvalidQuery, shown
 from halfmask.plan import Filters, Keys, Predicate
+from halfmask.progress import counted, showing
 from halfmask.queries import Estimate, price_of
 from halfmask.simulation.result import Trials
 from halfmask.simulation.simulated import Simulated
@@ -35,6 +36,7 @@ def trials(  # noqa: PLR0913
     rho: Any = None,
     mu: Any = None,
     shares: Mapping[str, Any] | None = None,
+    progress: bool = False,
     **options: Any,
 ) -> Any:
     """Ask a public or simulated table many times over: real noise, no ledger, no promise.
@@ -54,6 +56,7 @@ def trials(  # noqa: PLR0913
         rho: see by.
         mu: see by.
         shares: see by.
+        progress: whether to draw a bar, on standard error and a terminal, after two seconds.
         options: unit, rows_per_unit, groups_per_unit, relation, schema, as for `halfmask.open`.
 
     The rows are read once; only the noise is drawn anew, and all that follows from it.
@@ -67,17 +70,18 @@ def trials(  # noqa: PLR0913
 
     """
     price = price_of(epsilon, delta, rho, mu)
-    found = repeated(
-        Simulated.of(table, **options),
-        query,
-        repeats=repeats,
-        truth=truth,
-        read=read,
-        by=by,
-        where=where,
-        price=price,
-        shares=shares,
-    )
+    with showing(progress):
+        found = repeated(
+            Simulated.of(table, **options),
+            query,
+            repeats=repeats,
+            truth=truth,
+            read=read,
+            by=by,
+            where=where,
+            price=price,
+            shares=shares,
+        )
     return found if isinstance(query, Mapping) and read is None else next(iter(found.values()))
 
 
@@ -100,7 +104,7 @@ def repeated(  # noqa: PLR0913
     asked = table.asked(query, shares, setting, price)
     answers = [
         _values(table.answer(asked, setting, price), setting.by is None, read)
-        for _ in range(repeats)
+        for _ in counted(range(repeats))
     ]
     exact, plain = (
         _values(table.exact(one, setting, price), setting.by is None, read)

@@ -10,6 +10,7 @@ import duckdb
 from numpy.typing import NDArray
 
 from halfmask.errors import SourceError
+from halfmask.progress import watched
 from halfmask.sources.folder import PrivateFolder
 from halfmask.sources.sql import DUCKDB
 
@@ -54,7 +55,8 @@ class Engine:
             try:
                 while self._discarded:
                     self.connection.execute(f"DROP TABLE IF EXISTS {self._discarded.pop()}")
-                return fetch(self.connection.execute(sql))
+                with watched(self.connection.query_progress):
+                    return fetch(self.connection.execute(sql))
             except Exception as problem:
                 interrupted = isinstance(problem, RuntimeError) and str(problem) == _INTERRUPTED
         raise KeyboardInterrupt if interrupted else error  # outside: no __context__, no cause
@@ -122,7 +124,7 @@ def memory_engine(threads: int | None, *, alone: bool = False) -> Engine:
                 _shared[key] = _closed(threads)
             try:
                 cursor = _shared[key][0].cursor()
-                cursor.execute("SET enable_progress_bar = false")
+                _quiet(cursor)
                 return Engine(cursor)
             except duckdb.Error:  # broken: a fatal error ends an engine, and all its tables
                 del _shared[key]
@@ -147,6 +149,12 @@ def _connect(folder: PrivateFolder, threads: int | None) -> duckdb.DuckDBPyConne
     if threads is not None:
         settings["threads"] = threads
     connection = duckdb.connect(config=settings)
-    connection.execute("SET enable_progress_bar = false")
+    _quiet(connection)
     connection.execute("SET pandas_analyze_sample = 0")
     return connection
+
+
+def _quiet(connection: duckdb.DuckDBPyConnection) -> None:
+    """Let it say how far it is when it is asked to (`watched`), and print nothing by itself."""
+    connection.execute("SET enable_progress_bar = true")
+    connection.execute("SET enable_progress_bar_print = false")
