@@ -11,7 +11,8 @@ from fractions import Fraction
 from types import SimpleNamespace
 
 import pytest
-from source_tables import KINDS, csv_of, nasty_rows, sources_of
+from source_postgres import in_postgres
+from source_tables import KINDS, csv_of, nasty_rows, sources_of, without_nul
 
 from halfmask.plan import Among, And, Bins, Comparison, Everything, Missing, Not, Or
 from halfmask.sources import open_source
@@ -200,6 +201,17 @@ def csv_source(rows, tmp_path_factory):
     with_csv = open_source(csv_of(rows, tmp_path_factory.mktemp("csv") / "rows.csv"), KINDS)
     yield with_csv
     with_csv.close()
+
+
+@pytest.fixture(scope="module", params=["postgres"])
+def served(request, rows):
+    """A source on a server of its own, and the rows that it holds."""
+    server, held = request.getfixturevalue(request.param), rows
+    if request.param == "postgres":
+        held = without_nul(rows)
+        source = in_postgres(server.new_database(), held)
+    yield source, held
+    source.close()
 
 
 @pytest.fixture(scope="session")
