@@ -44,13 +44,14 @@ def check_apart(plan: Plan, *outputs: Path | None) -> None:
 def _kept(plan: Plan) -> Iterator[tuple[Path, str]]:
     yield plan.document.path, "the plan itself"
     source = plan.table.source
-    yield source, "the plan's table"
-    for found in (
-        source.glob("**/*.parquet")
-        if source.is_dir()
-        else map(Path, glob.glob(str(source), recursive=True))
-    ):
-        yield found, "part of the plan's table"
+    if isinstance(source, Path):
+        yield source, "the plan's table"
+        for found in (
+            source.glob("**/*.parquet")
+            if source.is_dir()
+            else map(Path, glob.glob(str(source), recursive=True))
+        ):
+            yield found, "part of the plan's table"
     if plan.budget.ledger is not None:
         for ending in ("", "-wal", "-shm", "-journal"):  # SQLite's own files beside it
             yield Path(f"{plan.budget.ledger}{ending}"), "the plan's ledger"

@@ -120,7 +120,7 @@ def run(
 def _opened(path: Path) -> tuple[Plan, Curator]:
     plan = read_plan(Document.read(path))
     with working(1) as step:
-        step(f"opening {plan.table.source.name}")
+        step(f"opening {plan.table.name}")
         curator = open_plan(plan)
     return priced(plan, curator.schema, curator.unit, curator.ledger.measure), curator
 

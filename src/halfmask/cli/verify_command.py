@@ -141,14 +141,19 @@ def _schema(plan: Plan) -> Schema:
     source = plan.table.source
     declared: dict[str, Any] = plan.table.options.get("schema", {})
     with plan.document.naming(("table",), {**plan.table.options, "source": source}):
-        if source.name.lower().endswith((".csv", ".csv.gz")) and source.is_file():
+        if isinstance(source, Path) and _is_csv(source):
             stated, public = facts(declared)
             kinds: dict[str, Kind] = dict.fromkeys(header(source), "unread")
             for name in declared:
                 Schema.of(kinds).column(name)
             return Schema.of({**kinds, **(stated or {})}).knowing(public)
-        with open_table(source, budget=1, schema=declared or None) as curator:
+        table = plan.table.options.get("table")
+        with open_table(source, table=table, budget=1, schema=declared or None) as curator:
             return curator.schema
+
+
+def _is_csv(source: Path) -> bool:
+    return source.name.lower().endswith((".csv", ".csv.gz")) and source.is_file()
 
 
 def _ask(plan: Plan, asked: Asked, schema: Schema, unit: PrivacyUnit) -> Ask:

@@ -1,10 +1,12 @@
 """Sources: tables that answer tallies with exact integers, and nothing else.
 
 - `open_source`: a file, frame, array, dict or relation becomes a `Source`
+- `is_address`: whether a source is the address of a database
 - `Source`: its public `schema` and `name`, `tally`, `close`
 """
 
 from halfmask.sources.opening import open_source
+from halfmask.sources.postgres import is_address
 from halfmask.sources.table import Source
 
-__all__ = ["Source", "open_source"]
+__all__ = ["Source", "is_address", "open_source"]

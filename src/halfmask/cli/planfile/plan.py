@@ -1,5 +1,6 @@
 """A release plan: TOML text becomes frozen objects that name what will be asked. Reads no row."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,19 +24,29 @@ from halfmask.errors import InvalidQuery
 from halfmask.plan import Filters, Keys, Public, where
 from halfmask.privacy import Cost
 from halfmask.queries import price_of
+from halfmask.sources import is_address
 
 __all__ = ["Ask", "Budget", "Plan", "Table", "Wanted", "read_plan"]
 
 _MONEY = ("epsilon", "delta", "rho", "mu")
+_SECRET = re.compile("//[^@]*:[^@]*@|password=", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Table:
-    """Where the rows are, and whom the promise protects: the arguments of `hm.open`."""
+    """Where the rows are, and whom the promise protects: the arguments of `hm.open`.
 
-    source: Path
+    source: a file, or the address of a database.
+    """
+
+    source: Path | str
     options: Mapping[str, Any]
     rows: int | None
+
+    @property
+    def name(self) -> str:
+        """What to call the table."""
+        return self.source.name if isinstance(self.source, Path) else self.options.get("table", "")
 
 
 @dataclass(frozen=True)
@@ -121,6 +132,7 @@ def _part(top: Section, key: str, example: str) -> Section:
 def _table(top: Section) -> Table:
     table = _part(top, "table", 'source = "people.csv"')
     options: dict[str, Form[Any]] = {
+        "table": TEXT,
         "unit": TEXT,
         "rows_per_unit": WHOLE,
         "groups_per_unit": WHOLE,
@@ -133,8 +145,20 @@ def _table(top: Section) -> Table:
     schema = table.inside("schema")
     if schema.values:
         given["schema"] = {name: _public(schema, name) for name in schema.values}
-    source = document_path(top.document, table.need("source", TEXT))
-    return Table(source, given, _rows(table))
+    return Table(_source(table), given, _rows(table))
+
+
+def _source(table: Section) -> Path | str:
+    source = table.need("source", TEXT)
+    if not is_address(source):
+        return document_path(table.document, source)
+    if _SECRET.search(source):
+        raise table.refusal(
+            "source",
+            "the address holds a password, and plans are shown; take it out, and give it in "
+            "PGPASSWORD or in the password file",
+        )
+    return source
 
 
 def _public(schema: Section, name: str) -> Public | str:
