@@ -1,11 +1,13 @@
 """Durable charges a second, by one process and by eight racing for one budget.
 
 Run: python benchmarks/ledger.py [--spends 500]
-Every charge is on disk (fsync) before it returns; the figures are those of the disk below.
+Every charge is on disk (fsync) before it returns; the figures are those of the disk below. The
+PostgreSQL server is one that this starts, with its usual settings of durability, over loopback.
 """
 
 import argparse
 import multiprocessing
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -13,11 +15,14 @@ from pathlib import Path
 from halfmask.errors import BudgetExhausted
 from halfmask.privacy import GDP, Approximate, Ledger, Pure
 
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "services"))
+from postgres_server import PostgresServer, programs  # noqa: E402
+
 PRICE = Pure("0.001")
 
 
-def spend(path, count, start, results):
-    ledger = Ledger(path)
+def spend(place, count, start, results):
+    ledger = Ledger(place)
     start.wait()
     granted, refused, worst = [], 0, 0.0
     for _ in range(count):
@@ -30,13 +35,12 @@ def spend(path, count, start, results):
     results.put((granted, refused, worst))
 
 
-def race(folder, processes, count, budget):
-    path = Path(folder) / f"race-{processes}.ledger"
-    Ledger(path, budget=budget).close()
+def race(place, processes, count, budget):
+    Ledger(place, budget=budget).close()
     context = multiprocessing.get_context("spawn")
     start, results = context.Barrier(processes + 1), context.Queue()
     workers = [
-        context.Process(target=spend, args=(path, count, start, results)) for _ in range(processes)
+        context.Process(target=spend, args=(place, count, start, results)) for _ in range(processes)
     ]
     for worker in workers:
         worker.start()
@@ -46,11 +50,11 @@ def race(folder, processes, count, budget):
     seconds = time.perf_counter() - began
     for worker in workers:
         worker.join()
-    report(path, processes, count, outcomes, seconds)
+    report(place, processes, count, outcomes, seconds)
 
 
-def report(path, processes, count, outcomes, seconds):
-    ledger = Ledger(path)
+def report(place, processes, count, outcomes, seconds):
+    ledger = Ledger(place)
     began = time.perf_counter()
     ledger.verify()
     verified = time.perf_counter() - began
@@ -65,6 +69,16 @@ def report(path, processes, count, outcomes, seconds):
         f"overspent: {'YES' if over else 'no'}, lost or doubled: {'no' if exact else 'YES'}; "
         f"chain verifies in {verified * 1e3:.0f} ms"
     )
+
+
+def on_postgres(count):
+    server = PostgresServer(durable=True)
+    try:
+        for processes in (1, 8):
+            print("PostgreSQL,", end=" ")
+            race(f"{server.url()}#race_{processes}", processes, count, 2)
+    finally:
+        server.stop()
 
 
 def in_memory(count):
@@ -95,8 +109,12 @@ def main():
     parser.add_argument("--folder", help="where to write; default: a temporary folder")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
-        race(folder, 1, options.spends, 2)
-        race(folder, 8, options.spends, 2)
+        for processes in (1, 8):
+            race(Path(folder) / f"race-{processes}.ledger", processes, options.spends, 2)
+    if programs() is None:
+        print("PostgreSQL is not installed, so its rows are left out")
+    else:
+        on_postgres(options.spends)
     in_memory(2000)
     conversions()
 

@@ -1,9 +1,8 @@
-"""The ledger file under attack: races, kill -9, forks, full disks, locks, lack of permission."""
+"""A kept ledger under attack: races, kill -9, forks, full disks, locks, lack of permission."""
 
 import os
 import random
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
@@ -38,23 +37,24 @@ def finish(process):
 
 
 RACE = """
-ledger = Ledger(sys.argv[1], budget=2)
-for _ in range(500):
+wishes = int(sys.argv[2])
+ledger = Ledger(sys.argv[1], budget=wishes * 4, patience=100)
+for _ in range(wishes):
     try:
-        print(ledger.charge(Pure("0.001"), query="q").seq)
+        print(ledger.charge(Pure(1), query="q").seq)
     except BudgetExhausted:
         pass
 """
 
 
-def test_eight_processes_racing_on_one_new_file_never_overspend_and_lose_nothing(tmp_path):
-    """8 x 500 wishes at 0.001 against 2: exactly 2000 are granted, each once."""
-    processes = [start(RACE, tmp_path / "a.ledger") for _ in range(8)]
+def test_eight_processes_racing_on_one_new_ledger_never_overspend_and_lose_nothing(home):
+    """Eight times as many wishes as it says, against half as much: each is granted once."""
+    processes = [start(RACE, home.place, home.wishes) for _ in range(8)]
     granted = [int(line) for process in processes for line in finish(process).split()]
-    assert sorted(granted) == list(range(1, 2001))
-    ledger = Ledger(tmp_path / "a.ledger")
-    assert ledger.spent == Pure(2)
-    assert [entry.seq for entry in ledger.entries()] == list(range(1, 2001))
+    assert sorted(granted) == list(range(1, 4 * home.wishes + 1))
+    ledger = Ledger(home.place)
+    assert ledger.spent == Pure(4 * home.wishes)
+    assert [entry.seq for entry in ledger.entries()] == sorted(granted)
     ledger.verify()
 
 
@@ -67,18 +67,17 @@ while True:
 
 
 @posix
-def test_kill_9_at_any_moment_loses_no_acknowledged_charge(tmp_path):
-    """Any delay must pass: each is drawn anew, some fall into the file's creation."""
-    path = tmp_path / "a.ledger"
+def test_kill_9_at_any_moment_loses_no_acknowledged_charge(home):
+    """Any delay must pass: each is drawn anew, some fall into the ledger's creation."""
     acknowledged = []
     for round_ in range(8):
-        process = start(SPEND_FOR_EVER, path)
+        process = start(SPEND_FOR_EVER, home.place)
         assert process.stdout.readline() == "ready\n"
         time.sleep(random.uniform(0, 0.02 if round_ < 3 else 0.3))
         process.send_signal(signal.SIGKILL)
         out, _ = process.communicate()
         acknowledged += [line for line in out.split("\n")[:-1] if len(line) == 64]
-        ledger = Ledger(path, budget=1000)
+        ledger = Ledger(home.place, budget=1000)
         ledger.verify()
         hashes = [entry.hash for entry in ledger.entries()]
         assert set(acknowledged) <= set(hashes)
@@ -114,16 +113,14 @@ def test_a_full_disk_refuses_before_any_row_and_keeps_what_was_charged(tmp_path,
     ledger.verify()
 
 
-def test_a_locked_file_refuses_after_its_patience_and_recovers(tmp_path):
-    ledger = Ledger(tmp_path / "a.ledger", budget=1, patience=0.2)
-    holder = sqlite3.connect(tmp_path / "a.ledger", isolation_level=None)
-    holder.execute("BEGIN IMMEDIATE")
-    began = time.monotonic()
-    with pytest.raises(LedgerError, match=r"locked by another process; .* No row was read"):
-        ledger.charge(Pure(0.5), query="q")
-    assert 0.1 < time.monotonic() - began < 30
-    holder.execute("ROLLBACK")
-    holder.close()
+def test_a_locked_ledger_refuses_after_its_patience_and_recovers(home):
+    ledger = Ledger(home.place, budget=1, patience=0.2)
+    with home.held():
+        began = time.monotonic()
+        with pytest.raises(LedgerError, match=r"locked by another process; .* No row was read"):
+            ledger.charge(Pure(0.5), query="q")
+        assert 0.1 < time.monotonic() - began < 30
+        assert ledger.spent.amounts[0] == 0  # who reads does not wait
     ledger.charge(Pure(0.5), query="q")
     assert ledger.spent == Pure(0.5)
 
@@ -210,12 +207,11 @@ print(codes, ledger.spent, len(ledger.entries()))
 
 
 @posix
-def test_a_forked_child_spends_from_the_same_file(tmp_path):
+def test_a_forked_child_spends_from_the_same_ledger(home):
     """Parent and 4 children wish for 0.1 + 5 x 0.2 = 1.1 of a budget of 1: never over it."""
-    path = tmp_path / "a.ledger"
-    process = start(FORK, path)
+    process = start(FORK, home.place)
     out, err = process.communicate(timeout=120)
-    ledger = Ledger(path)
+    ledger = Ledger(home.place)
     ledger.verify()
     assert ledger.spent == Pure(1)
     if process.returncode == 0:
@@ -258,20 +254,20 @@ print(codes, sum(entry.query == "child" for entry in ledger.entries()))
 
 
 @posix
-def test_a_fork_amid_spending_threads_neither_hangs_nor_loses(tmp_path):
-    assert finish(start(FORK_IN_THREADS, tmp_path / "a.ledger")) == "{0} 20\n"
+def test_a_fork_amid_spending_threads_neither_hangs_nor_loses(home):
+    assert finish(start(FORK_IN_THREADS, home.place)) == "{0} 20\n"
 
 
-def test_a_child_that_ends_before_its_parent_takes_no_charge_with_it(tmp_path):
+def test_a_child_that_ends_before_its_parent_takes_no_charge_with_it(home):
     """A process which closes the file last may not drop another's log: both keep charging."""
-    ledger = Ledger(tmp_path / "a.ledger", budget=1)
+    ledger = Ledger(home.place, budget=1)
     for _ in range(3):
         ledger.charge(Pure(0.1), query="here")
-        finish(start("Ledger(sys.argv[1]).charge(Pure(0.1), query='there')", tmp_path / "a.ledger"))
-    assert [entry.query for entry in Ledger(tmp_path / "a.ledger").entries()] == [
+        finish(start("Ledger(sys.argv[1]).charge(Pure(0.1), query='there')", home.place))
+    assert [entry.query for entry in Ledger(home.place).entries()] == [
         "here",
         "there",
     ] * 3
     ledger.charge(Pure(0.4), query="rest")
     with pytest.raises(BudgetExhausted):
-        Ledger(tmp_path / "a.ledger").charge(Pure(1e-12), query="q")
+        Ledger(home.place).charge(Pure(1e-12), query="q")

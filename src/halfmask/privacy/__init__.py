@@ -32,9 +32,10 @@ from halfmask.privacy.currencies import GDP, ZCDP, Approximate, Pure
 from halfmask.privacy.ending import EndingPurse, gdp_after_zcdp
 from halfmask.privacy.exact import Number, at_most, exact, plain
 from halfmask.privacy.exported import ExportedLedger
-from halfmask.privacy.ledger import Ledger, Receipt
+from halfmask.privacy.ledger import Ledger
 from halfmask.privacy.meaning import Meaning
 from halfmask.privacy.purse import Purse
+from halfmask.privacy.receipt import Receipt
 from halfmask.privacy.report import Report
 from halfmask.privacy.unit import PrivacyUnit, Relation
 

@@ -4,12 +4,12 @@ import getpass
 import json
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from sqlite3 import Connection
 
 from halfmask.errors import InvalidQuery, LedgerError, shown
 from halfmask.privacy import rows
@@ -25,34 +25,26 @@ from halfmask.privacy.chain import (
 from halfmask.privacy.cost import Cost, Measure
 from halfmask.privacy.currencies import Pure
 from halfmask.privacy.exact import Number
+from halfmask.privacy.receipt import Receipt, repeated
 from halfmask.privacy.report import Report
-from halfmask.privacy.store import Store
-from halfmask.privacy.texts import brief, stored_query, stored_text
+from halfmask.privacy.store import Session, is_stored, open_store
+from halfmask.privacy.texts import stored_query, stored_text
 
-__all__ = ["Ledger", "Receipt"]
+__all__ = ["Ledger"]
 
 _PATIENCE = 30.0  # seconds to wait for a locked file
 
 
-@dataclass(frozen=True)
-class Receipt:
-    """Proof of a charge, and the stored answer, if any. `repeated`: nothing was charged now."""
-
-    seq: int
-    cost: Cost
-    hash: str
-    request_id: str | None = None
-    repeated: bool = False
-    answer: str | None = None
-
-
 class Ledger:
-    """A budget and every charge against it: in memory, or in a file shared by processes.
+    """A budget and every charge against it: in memory, or kept where many processes share it.
 
-    `path` None keeps it in memory. A missing file is created and needs a `budget` (a number means
+    `path` is a file, or `postgresql://user@host/database#name` for a ledger on a PostgreSQL server:
+    `name`, "halfmask" if left out, is the schema that holds it, so a database can hold many. None
+    keeps the ledger in memory. A missing one is created and needs a `budget` (a number means
     `Pure`); an existing one keeps its own, and a different one is refused. `patience` is how many
-    seconds to wait for a locked file. Raises LedgerError when the file cannot be used, and says
-    what to do: also when the file was deleted, replaced or put back to an older copy while in use.
+    seconds to wait for others' lock. Raises LedgerError when it cannot be used, and says what to
+    do: also when it was deleted, replaced or put back to an older copy while in use, and when a
+    server went away amid a charge, which then counts as spent.
 
     Privacy: prices chosen adaptively and stopped at the budget compose to it. [see currencies]
 
@@ -75,21 +67,30 @@ class Ledger:
             raise InvalidQuery("budget: a new ledger needs one; give a number (epsilon) or a cost")
         if not isinstance(path, str | os.PathLike | None):
             raise InvalidQuery(f"path: must be the path of a file, given {shown(path)}; name one")
-        place = None if path is None else Path(os.path.abspath(path))
         fill = None if wanted is None else partial(rows.insert_account, _new_account(wanted))
-        self._store = Store(place, fill, patience=patience)
+        self._store = open_store(path, fill, patience=patience)
         self._seen: tuple[int, str] | None = None
         self.budget = self._account().kind
         if wanted not in (None, self.budget):
             raise LedgerError(
-                f"budget: {place} was opened with {self.budget}, given {wanted}; "
-                "leave the budget out, or use another file"
+                f"budget: {self.place} was opened with {self.budget}, given {wanted}; "
+                "leave the budget out, or use another ledger"
             )
 
     @property
     def path(self) -> Path | None:
-        """The file, or None in memory."""
+        """The file, or None in memory and on a server."""
         return self._store.path
+
+    @property
+    def place(self) -> str:
+        """Where it is, for people: a file, a server without user and password, or in memory."""
+        return self._store.place
+
+    @staticmethod
+    def is_there(path: str | os.PathLike[str]) -> bool:
+        """Whether there is a file, or on a server a ledger; LedgerError if it does not tell."""
+        return is_stored(path)
 
     @property
     def measure(self) -> Measure:
@@ -136,14 +137,14 @@ class Ledger:
         draft = self._draft(cost, query, actor, request_id)
         if draft.amount <= 0:
             raise InvalidQuery(f"cost: {cost} is nothing; a charge must be above 0")
-        with self._store.writing() as connection:
-            account = self._look(connection)
-            earlier = draft.request_id and rows.find_request(connection, draft.request_id)
+        with self._store.writing() as session:
+            account = self._look(session)
+            earlier = draft.request_id and rows.find_request(session, draft.request_id)
             if earlier:
-                return _repeat(cost, draft, earlier, rows.read_answer(connection, earlier))
-            row = rows.append(connection, account, draft)
+                return repeated(cost, draft, earlier, rows.read_answer(session, earlier))
+            row = rows.append(session, account, draft)
             if answer is not None:
-                rows.write_answer(connection, row.seq, row.hash, answer)
+                rows.write_answer(session, row.seq, row.hash, answer)
         self._seen = row.seq, row.hash  # of two threads the older may be last: it is in the chain
         return Receipt(row.seq, cost, row.hash, row.request_id, answer=answer)
 
@@ -165,42 +166,42 @@ class Ledger:
         """
         free = self.budget.from_amounts(Fraction(0), Fraction(0), up=True)
         draft = self._draft(free, query, actor, request_id)
-        with self._store.writing() as connection:
-            account = self._look(connection)
-            if rows.read_hash(connection, account, paid.seq) != paid.hash:
+        with self._store.writing() as session:
+            account = self._look(session)
+            if not all(rows.in_chain(session, account, (paid.seq, paid.hash))):
                 raise LedgerError("receipt: is not of this ledger; go on where it was charged")
-            earlier = rows.find_request(connection, request_id)
+            earlier = rows.find_request(session, request_id)
             if earlier:
-                return _repeat(free, draft, earlier, rows.read_answer(connection, earlier))
-            row = rows.append(connection, account, draft)
+                return repeated(free, draft, earlier, rows.read_answer(session, earlier))
+            row = rows.append(session, account, draft)
             receipt = Receipt(row.seq, free, row.hash, row.request_id)
             receipt = replace(receipt, answer=answer(receipt))
-            rows.write_answer(connection, row.seq, row.hash, str(receipt.answer))
+            rows.write_answer(session, row.seq, row.hash, str(receipt.answer))
         self._seen = row.seq, row.hash
         return receipt
 
     def check_free_rows(self) -> None:
-        """Refuse a file of an earlier version, in which every row costs something."""
+        """Refuse a ledger of an earlier version, in which every row costs something."""
         self._store.check_free_rows()
 
     def record(self, receipt: Receipt, answer: str) -> None:
         """Store the answer (a text, such as JSON) that a charge bought; once for each charge."""
-        with self._store.writing() as connection:
-            self._look(connection)
-            rows.write_answer(connection, receipt.seq, receipt.hash, answer)
+        with self._store.writing() as session:
+            self._look(session)
+            rows.write_answer(session, receipt.seq, receipt.hash, answer)
 
     def stored(self, request_id: str) -> str | None:
         """Return the stored answer of a request, or None."""
-        with self._store.reading() as connection:
-            self._look(connection)
-            row = rows.find_request(connection, stored_text(request_id, "request_id"))
-            return None if row is None else rows.read_answer(connection, row)
+        with self._store.reading() as session:
+            self._look(session)
+            row = rows.find_request(session, stored_text(request_id, "request_id"))
+            return None if row is None else rows.read_answer(session, row)
 
     def entries(self) -> list[Entry]:
         """Return every charge, oldest first."""
-        with self._store.reading() as connection:
-            self._look(connection)
-            spends = rows.read_spends(connection)
+        with self._store.reading() as session:
+            self._look(session)
+            spends = rows.read_spends(session)
         return [Entry.of(row, self.budget) for row in spends]
 
     def report(self, delta: Number = "1e-6") -> Report:
@@ -215,10 +216,10 @@ class Ledger:
         restored from before that release, does not contain it. So must the last head that this
         object saw.
         """
-        with self._store.reading() as connection:
-            account = rows.read_account(connection)
-            spends = rows.read_spends(connection)
-            answers = rows.read_answers(connection)
+        with self._store.reading() as session:
+            account = rows.read_account(session)
+            spends = rows.read_spends(session)
+            answers = rows.read_answers(session)
         check_chain(account, spends)
         known = {row.seq: row for row in spends}
         for seq, answer, digest in answers:
@@ -236,26 +237,27 @@ class Ledger:
             )
 
     def close(self) -> None:
-        """Close the file; it is opened again when next needed. A ledger in memory stays."""
+        """Close the connection; it is opened again when next needed. In memory, nothing is done."""
         self._store.close()
 
     def _account(self) -> Account:
-        with self._store.reading() as connection:
-            return self._look(connection)
+        with self._store.reading() as session:
+            return self._look(session)
 
-    def _look(self, connection: Connection) -> Account:
+    def _look(self, session: Session) -> Account:
         """Return the account, which must stand on what this object saw before."""
-        account = rows.read_account(connection)
+        account = rows.read_account(session)
         head = account.head_seq, account.head_hash
         if head == self._seen:
             return account
-        if self._seen and rows.read_hash(connection, account, self._seen[0]) != self._seen[1]:
+        stands, *kept = rows.in_chain(session, account, head, *filter(None, [self._seen]))
+        if not all(kept):
             raise LedgerError(
                 "ledger: was rewritten or put back to an older copy while in use, so charges are "
                 "missing; restore the newest copy, or open the one that you trust anew. "
                 "No row was read."
             )
-        if rows.read_hash(connection, account, head[0]) == head[1]:
+        if stands:
             self._seen = head
         return account
 
@@ -282,17 +284,23 @@ class Ledger:
 
     def __str__(self) -> str:
         account = self._account()
-        place = "in memory" if self.path is None else str(self.path)
         count = "1 charge" if account.head_seq == 1 else f"{account.head_seq} charges"
-        return f"ledger {place}: {self._left(account)} left of {self.budget}, {count}"
+        return f"ledger {self.place}: {self._left(account)} left of {self.budget}, {count}"
 
-    def __reduce__(self) -> tuple[type["Ledger"], tuple[Path]]:
-        if self.path is None:
+    def __copy__(self) -> "Ledger":
+        self.__reduce__()  # refuses where a copy would be another budget
+        return self
+
+    def __deepcopy__(self, memo: dict[int, object]) -> "Ledger":
+        return copy(self)
+
+    def __reduce__(self) -> tuple[type["Ledger"], tuple[str | Path]]:
+        if self._store.address is None:
             raise LedgerError(
                 "ledger: a copy of a ledger in memory could spend its budget twice; "
                 "pass the ledger itself, or open one with a path"
             )
-        return Ledger, (self.path,)
+        return Ledger, (self._store.address,)
 
 
 def _new_account(budget: Cost) -> Account:
@@ -302,21 +310,6 @@ def _new_account(budget: Cost) -> Account:
     text = json.dumps(budget.to_dict(), sort_keys=True)
     account = Account(_now(), text, main, delta, 0, 0, 0, "")
     return replace(account, head_hash=account.genesis)
-
-
-def _repeat(cost: Cost, draft: Spend, earlier: Spend, answer: str | None) -> Receipt:
-    name = f"request_id: {shown(draft.request_id)}"
-    if (earlier.query, earlier.price) != (draft.query, draft.price):
-        raise InvalidQuery(
-            f"{name} was used for {brief(earlier.query)} at {earlier.price}, given "
-            f"{brief(draft.query)} at {draft.price}; give each request its own"
-        )
-    if answer is None:
-        raise LedgerError(
-            f"{name} was charged but has no stored answer: it is still being answered, or it "
-            "failed; wait, or ask again under a new request_id, which is charged anew"
-        )
-    return Receipt(earlier.seq, cost, earlier.hash, earlier.request_id, True, answer)
 
 
 def _login() -> str:

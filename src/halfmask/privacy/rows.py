@@ -1,20 +1,20 @@
 """The statements that read and write a ledger's rows; each runs inside an open transaction."""
 
 from dataclasses import fields, replace
-from sqlite3 import Connection
 
 from halfmask.errors import BudgetExhausted, LedgerError
 from halfmask.privacy.chain import Account, Spend, check_answer, from_units, read_price, seal
+from halfmask.privacy.store import Session
 from halfmask.privacy.texts import brief
 
 __all__ = [
     "append",
     "find_request",
+    "in_chain",
     "insert_account",
     "read_account",
     "read_answer",
     "read_answers",
-    "read_hash",
     "read_spends",
     "write_answer",
 ]
@@ -24,46 +24,47 @@ _SPEND = ", ".join(field.name for field in fields(Spend))
 _MARKS = ", ".join("?" for _ in fields(Spend))
 
 
-def insert_account(account: Account, connection: Connection) -> None:
+def insert_account(account: Account, session: Session) -> None:
     """Write the one account row of a new ledger."""
-    connection.execute(
+    session.execute(
         f"INSERT INTO account (id, {_ACCOUNT}) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)",
         tuple(vars(account).values()),
     )
 
 
-def read_account(connection: Connection) -> Account:
+def read_account(session: Session) -> Account:
     """Return the account row."""
-    found = connection.execute(f"SELECT {_ACCOUNT} FROM account").fetchone()
+    found = session.execute(f"SELECT {_ACCOUNT} FROM account").fetchone()
     if found is None:
         raise LedgerError("ledger: has no account row; restore the file from a copy you trust")
     return Account(*found)
 
 
-def read_spends(connection: Connection) -> list[Spend]:
+def read_spends(session: Session) -> list[Spend]:
     """Return every spend in order."""
-    return [Spend(*r) for r in connection.execute(f"SELECT {_SPEND} FROM spend ORDER BY seq")]
+    return [Spend(*r) for r in session.execute(f"SELECT {_SPEND} FROM spend ORDER BY seq")]
 
 
-def read_hash(connection: Connection, account: Account, seq: int) -> str | None:
-    """Return the digest of a row, or of the account for row 0; None if there is no such row."""
-    if seq == 0:
-        return account.genesis
-    found = connection.execute("SELECT hash FROM spend WHERE seq = ?", (seq,)).fetchone()
-    return None if found is None else str(found[0])
+def in_chain(session: Session, account: Account, *heads: tuple[int, str]) -> list[bool]:
+    """Whether each row is there, by its number and digest; the account itself is row 0."""
+    marks = ", ".join("?" for _ in heads)
+    seqs = [seq for seq, _ in heads]
+    found = session.execute(f"SELECT seq, hash FROM spend WHERE seq IN ({marks})", seqs)
+    known = {(0, account.genesis), *found}
+    return [head in known for head in heads]
 
 
-def find_request(connection: Connection, request_id: str) -> Spend | None:
+def find_request(session: Session, request_id: str) -> Spend | None:
     """Return the charge that a request made earlier."""
-    found = connection.execute(
+    found = session.execute(
         f"SELECT {_SPEND} FROM spend WHERE request_id = ?", (request_id,)
     ).fetchone()
     return None if found is None else Spend(*found)
 
 
-def append(connection: Connection, account: Account, draft: Spend) -> Spend:
+def append(session: Session, account: Account, draft: Spend) -> Spend:
     """Write a spend after the last one and move the account on; refuse what exceeds the budget."""
-    _check_ends(connection, account)
+    _check_ends(session, account)
     total = account.spent + draft.amount
     total_delta = account.spent_delta + draft.amount_delta
     if total > account.budget or total_delta > account.budget_delta:
@@ -75,56 +76,54 @@ def append(connection: Connection, account: Account, draft: Spend) -> Spend:
         total_delta=total_delta,
         previous=account.head_hash,
     ).sealed()
-    connection.execute(f"INSERT INTO spend ({_SPEND}) VALUES ({_MARKS})", tuple(vars(row).values()))
-    connection.execute(
+    session.execute(f"INSERT INTO spend ({_SPEND}) VALUES ({_MARKS})", tuple(vars(row).values()))
+    session.execute(
         "UPDATE account SET spent = ?, spent_delta = ?, head_seq = ?, head_hash = ?",
         (row.total, row.total_delta, row.seq, row.hash),
     )
     return row
 
 
-def _check_ends(connection: Connection, account: Account) -> None:
+def _check_ends(session: Session, account: Account) -> None:
     """Refuse to go on from an account that does not fit the first and the last row.
 
     This takes the same time however long the chain is; `Ledger.verify` looks at what is between.
     """
-    found = connection.execute(f"SELECT {_SPEND} FROM spend ORDER BY seq DESC LIMIT 1").fetchone()
-    last = None if found is None else Spend(*found)
-    first = connection.execute("SELECT previous FROM spend ORDER BY seq LIMIT 1").fetchone()
+    ends = "(SELECT min(seq) FROM spend), (SELECT max(seq) FROM spend)"
+    found = session.execute(f"SELECT {_SPEND} FROM spend WHERE seq IN ({ends}) ORDER BY seq")
+    rows = [Spend(*row) for row in found]
     stands = account.head_seq, account.head_hash, account.spent, account.spent_delta
     meant = (
-        (0, account.genesis, 0, 0)
-        if last is None
-        else (last.seq, last.sealed().hash, last.total, last.total_delta)
+        (rows[-1].seq, rows[-1].sealed().hash, rows[-1].total, rows[-1].total_delta)
+        if rows
+        else (0, account.genesis, 0, 0)
     )
-    if stands != meant or first not in (None, (account.genesis,)):
+    if stands != meant or (rows and rows[0].previous != account.genesis):
         raise LedgerError(
             "ledger: was changed by hand; run `halfmask ledger verify` to see where, "
             "and restore a copy you trust"
         )
 
 
-def read_answer(connection: Connection, row: Spend) -> str | None:
+def read_answer(session: Session, row: Spend) -> str | None:
     """Return the stored answer of a charge; LedgerError if it is not the one that was sealed."""
-    found = connection.execute(
-        "SELECT answer, hash FROM release WHERE seq = ?", (row.seq,)
-    ).fetchone()
+    found = session.execute("SELECT answer, hash FROM release WHERE seq = ?", (row.seq,)).fetchone()
     return None if found is None else check_answer(row, *found)
 
 
-def read_answers(connection: Connection) -> list[tuple[int, str, str]]:
+def read_answers(session: Session) -> list[tuple[int, str, str]]:
     """Return (seq, answer, seal) of every stored answer."""
-    return connection.execute("SELECT seq, answer, hash FROM release ORDER BY seq").fetchall()
+    return session.execute("SELECT seq, answer, hash FROM release ORDER BY seq").fetchall()
 
 
-def write_answer(connection: Connection, seq: int, row_hash: str, answer: str) -> None:
+def write_answer(session: Session, seq: int, row_hash: str, answer: str) -> None:
     """Store the answer that a charge bought; once."""
-    known = connection.execute("SELECT hash FROM spend WHERE seq = ?", (seq,)).fetchone()
+    known = session.execute("SELECT hash FROM spend WHERE seq = ?", (seq,)).fetchone()
     if known != (row_hash,):
         raise LedgerError("receipt: is not of this ledger; record it where it was charged")
-    if connection.execute("SELECT 1 FROM release WHERE seq = ?", (seq,)).fetchone():
+    if session.execute("SELECT 1 FROM release WHERE seq = ?", (seq,)).fetchone():
         raise LedgerError(f"receipt: row {seq} has its answer already; an answer is final")
-    connection.execute(
+    session.execute(
         "INSERT INTO release (seq, answer, hash) VALUES (?, ?, ?)",
         (seq, answer, seal(row_hash, answer)),
     )

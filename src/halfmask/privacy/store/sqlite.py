@@ -2,9 +2,6 @@
 
 Durability: write-ahead log with synchronous=FULL, so that a commit which returned survives a
 power cut. Writers take the lock when they begin (BEGIN IMMEDIATE) and wait their turn.
-Threads share one connection behind a lock. A connection must not cross a fork (the child would
-believe in locks that only the parent holds), so before each fork every connection is closed, and
-both sides open their own when they next need one.
 
 A file that is deleted or replaced lives on under its open connections, and a charge to it would
 be lost; so before each commit the name must still lead to the file that was opened.
@@ -12,56 +9,27 @@ be lost; so before each commit the name must still lead to the file that was ope
 
 import os
 import sqlite3
-import threading
-import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
 from halfmask.errors import LedgerError
+from halfmask.privacy.store.base import Fill, Session, Store
+from halfmask.privacy.store.tables import DAMAGED, FULL, LOCKED, tables
 
-__all__ = ["Store"]
+__all__ = ["SqliteStore"]
 
-Fill = Callable[[sqlite3.Connection], None]
 _Identity = tuple[int, int]  # device and inode
 
 _APPLICATION = 0x68_6D_6C_31  # "hml1", in the header of the file
 
-_SCHEMA = (
-    """CREATE TABLE account (
-        id INTEGER PRIMARY KEY CHECK (id = 1),
-        opened TEXT NOT NULL,
-        budget_text TEXT NOT NULL,
-        budget INTEGER NOT NULL,
-        budget_delta INTEGER NOT NULL,
-        spent INTEGER NOT NULL CHECK (spent BETWEEN 0 AND budget),
-        spent_delta INTEGER NOT NULL CHECK (spent_delta BETWEEN 0 AND budget_delta),
-        head_seq INTEGER NOT NULL,
-        head_hash TEXT NOT NULL)""",
-    """CREATE TABLE spend (
-        seq INTEGER PRIMARY KEY,
-        request_id TEXT UNIQUE,
-        time TEXT NOT NULL,
-        actor TEXT NOT NULL,
-        query TEXT NOT NULL,
-        price TEXT NOT NULL,
-        amount INTEGER NOT NULL CHECK (amount >= 0),
-        amount_delta INTEGER NOT NULL CHECK (amount_delta >= 0),
-        total INTEGER NOT NULL,
-        total_delta INTEGER NOT NULL,
-        previous TEXT NOT NULL,
-        hash TEXT NOT NULL)""",
-    """CREATE TABLE release (
-        seq INTEGER PRIMARY KEY REFERENCES spend (seq),
-        answer TEXT NOT NULL,
-        hash TEXT NOT NULL)""",
-)
+_SCHEMA = tables(whole="INTEGER", text="TEXT", once="UNIQUE (request_id)")
 
 _REASONS = {
-    "SQLITE_BUSY": "is locked by another process; wait for it to finish, or find what holds it",
-    "SQLITE_LOCKED": "is locked by another process; wait for it to finish, or find what holds it",
-    "SQLITE_FULL": "cannot grow: the disk is full; free some space and ask again",
+    "SQLITE_BUSY": LOCKED,
+    "SQLITE_LOCKED": LOCKED,
+    "SQLITE_FULL": FULL,
     "SQLITE_READONLY": "is read-only; make the file and its folder writable",
     "SQLITE_CANTOPEN": "cannot be opened; make the file and its folder readable and writable",
     "SQLITE_PERM": "may not be opened by you; make the file and its folder readable and writable",
@@ -69,78 +37,59 @@ _REASONS = {
     "SQLITE_NOTADB": "is not a ledger; give another path (this file was left as it is)",
     "SQLITE_CONSTRAINT_CHECK": "is of an earlier version, where every row costs something, so it "
     "holds no series; open a new ledger for it",
-    "SQLITE_CORRUPT": "is damaged; restore it from a copy you trust",
+    "SQLITE_CORRUPT": DAMAGED,
 }
 
-_opening = threading.RLock()  # one thread at a time makes files, or forks
-_stores: "weakref.WeakSet[Store]" = weakref.WeakSet()
 
+class SqliteStore(Store):
+    """One SQLite database: a file, or in memory (place None)."""
 
-class Store:
-    """One SQLite database, a file or in memory (path None), with transactions.
-
-    `fill` writes the account of a new ledger; without it only an existing file is opened.
-    `patience` is how many seconds to wait for a locked file.
-    """
-
-    def __init__(self, path: Path | None, fill: Fill | None, *, patience: float) -> None:
-        self.path = path
-        self._patience = patience
-        self._lock = threading.RLock()
+    def __init__(
+        self, place: str | os.PathLike[str] | None, fill: Fill | None, *, patience: float
+    ) -> None:
+        self.path = self.address = None if place is None else Path(os.path.abspath(place))
+        self.place = "in memory" if self.path is None else str(self.path)
         self._process = os.getpid()
         self._connection: sqlite3.Connection | None = None
         self._file: _Identity | None = None
         self._log: _Identity | None = None
-        with _opening, self._plain_errors():
-            if path is not None:
-                self._open_file(path, fill)
-            elif fill is not None:
-                self._connection = self._connect(":memory:")
-                _create(self._connection, fill)
-            _stores.add(self)
+        super().__init__(fill, patience=patience)
+
+    @staticmethod
+    def is_there(place: str | os.PathLike[str]) -> bool:
+        """Whether there is a file."""
+        return Path(place).exists()
+
+    def _open(self, fill: Fill | None) -> None:
+        if self.path is not None:
+            self._open_file(self.path, fill)
+        elif fill is not None:
+            self._connection = self._connect(":memory:")
+            _create(self._connection, fill)
+
+    def _close(self) -> None:
+        if self._connection is not None and self.path is not None:
+            self._connection.close()
+            self._connection = self._log = None
 
     @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
-        """Give a connection inside a transaction that sees one moment of the file."""
-        with self._transaction("BEGIN") as connection:
-            yield connection
-
-    @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
-        """Give a connection that holds the write lock; on leaving, the change is durable.
-
-        Any exception rolls back. If the commit itself fails the change may or may not be on disk:
-        the caller must treat it as charged, and not go on.
-        """
-        if self.path is None and self._process != os.getpid():
+    def _transaction(self, *, write: bool) -> Iterator[Session]:
+        if write and self.path is None and self._process != os.getpid():
             raise LedgerError(
                 "ledger: this process is a fork, and a ledger in memory is not shared; "
                 "open the ledger with a path, or spend in the process that opened it"
             )
-        with self._transaction("BEGIN IMMEDIATE") as connection:
+        if self._connection is None:
+            self._connection = self._connect(f"{_uri(self.path)}?mode=rw")
+        connection = self._connection
+        connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+        try:
             yield connection
-
-    def close(self) -> None:
-        """Close the connection; a file is opened again when it is next needed."""
-        with self._lock:
-            if self._connection is not None and self.path is not None:
-                self._connection.close()
-                self._connection = self._log = None
-
-    @contextmanager
-    def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
-        with self._lock, self._plain_errors():
-            if self._connection is None:
-                self._connection = self._connect(f"{_uri(self.path)}?mode=rw")
-            connection = self._connection
-            connection.execute(begin)
-            try:
-                yield connection
-                self._check_file()
-                connection.execute("COMMIT")
-            finally:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
+            self._check_file()
+            connection.execute("COMMIT")
+        finally:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
 
     def _connect(self, uri: str) -> sqlite3.Connection:
         connection = sqlite3.connect(
@@ -210,16 +159,12 @@ class Store:
         try:
             yield
         except sqlite3.Error as error:
-            raise LedgerError(f"ledger: {self._name} {_reason(error)}. No row was read.") from None
+            raise LedgerError(f"ledger: {self.place} {_reason(error)}. No row was read.") from None
         except OSError as error:
             raise LedgerError(
-                f"ledger: {self._name} cannot be opened ({error.strerror}); "
+                f"ledger: {self.place} cannot be opened ({error.strerror}); "
                 "make the file and its folder readable and writable"
             ) from None
-
-    @property
-    def _name(self) -> str:
-        return "the ledger in memory" if self.path is None else str(self.path)
 
 
 def _create(connection: sqlite3.Connection, fill: Fill) -> None:
@@ -288,27 +233,3 @@ def _flush_folder(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-
-
-_held: list[Store] = []
-
-
-def _before_fork() -> None:
-    _opening.acquire()
-    _held.extend(_stores)
-    for store in _held:
-        store._lock.acquire()
-        store.close()
-
-
-def _after_fork() -> None:
-    for store in _held:
-        store._lock.release()
-    _held.clear()
-    _opening.release()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork
-    )
