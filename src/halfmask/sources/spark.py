@@ -186,6 +186,9 @@ class SparkEngine:
             with suppress(Exception):
                 session.removeTag(self.table)
 
+    def discarded(self, table: str) -> None:
+        """Do nothing: no table is made in a cluster."""
+
     def close(self) -> None:
         """Drop the view; the frame and its session are their owner's."""
         if not self._closed:
