@@ -173,6 +173,6 @@ def _is_wide(engine_type: str) -> bool:
 
 def _whole(cell: str, dialect: Dialect) -> str:
     double = dialect.cast(cell, dialect.double)
-    return dialect.try_cast(
-        f"CASE WHEN {double} = FLOOR({double}) THEN {double} END", dialect.integer
-    )
+    low, high = dialect.number(-(2.0**63)), dialect.number(2.0**63)
+    fits = f"{double} >= {low} AND {double} < {high} AND {double} = {dialect.floor.format(double)}"
+    return dialect.try_cast(f"CASE WHEN {fits} THEN {double} END", dialect.integer)

@@ -96,7 +96,10 @@ def _scaled(sums: str, shape: Shape, norm: int, dialect: Dialect) -> str:
     names = shape.names
     total = " + ".join(f"ABS({name})" for name in names)
     kept = [*shape.kept, *names]
-    if shape.shared:
+    if shape.shared and dialect.windowed:
+        length = f"{dialect.total.format(total)} OVER (PARTITION BY {shape.shared})"
+        query = f"SELECT a.*, {length} AS t FROM ({sums}) a"
+    elif shape.shared:
         over = shape.shared
         lengths = f"SELECT {over}, {dialect.total.format(total)} AS t FROM a GROUP BY {over}"
         joined = f"SELECT a.*, b.t FROM a JOIN ({lengths}) b USING ({over})"

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from re import fullmatch
 
 from halfmask.plan import Reading
 
@@ -21,6 +22,11 @@ class Dialect:
     common: a query {1} that is run once, under the name {0}, before what uses it.
     bits: how many bits the widest integers have.
     guesses: whether quotients are guessed in doubles, which costs less than dividing wide integers.
+    floor: the largest whole double that is at most a double, as a double.
+    hexed: a text literal by the hexadecimal of its UTF-8, where an engine's settings change what a
+      literal means that is not plain ASCII letters; empty where there is no need.
+    most: the largest integer that can be written; above all cells of kind integer.
+    windowed: whether a total beside each row is a window's, so that rows are read once.
     """
 
     name: str
@@ -51,6 +57,10 @@ class Dialect:
     common: str = "WITH {0} AS MATERIALIZED ({1})"
     bits: int = 127
     guesses: bool = True
+    floor: str = "FLOOR({0})"
+    hexed: str = ""
+    most: int = 2**128
+    windowed: bool = False
 
     def type_of(self, reading: Reading) -> str:
         """Name the engine's type of a reading."""
@@ -69,6 +79,8 @@ class Dialect:
 
     def string(self, value: str) -> str:
         """Write a text literal."""
+        if self.hexed and not fullmatch("[A-Za-z0-9 ]*", value):
+            return self.hexed.format(value.encode().hex())
         for old, new in self.escapes:
             value = value.replace(old, new)
         return self.quoted.format(value)
@@ -84,6 +96,7 @@ class Dialect:
 
     def whole(self, value: int) -> str:
         """Write an integer of any size."""
+        value = max(min(value, self.most), -self.most)
         return f"({value})" if value < 0 else str(value)
 
     def moment(self, value: datetime) -> str:

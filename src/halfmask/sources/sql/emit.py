@@ -79,7 +79,7 @@ def on_grid(value: OnGrid, cells: Cells) -> str:
         f"WHEN {x} <= {number(float('inf'))} THEN {high} END"
     )
     if value.log2_step > 0:
-        clipped = f"FLOOR({clipped})"
+        clipped = cells.dialect.floor.format(clipped)
     scaled = f"({clipped}) * {number(2.0**-value.log2_step)}" if value.log2_step else clipped
     whole = cells.dialect.cast(f"FLOOR({scaled})", cells.dialect.integer)
     return f"{whole} - {cells.dialect.whole(value.origin)}" if value.origin else whole
