@@ -4,7 +4,8 @@
     python3 dev.py test    everything that must hold: formatting, types, layers, tests, documents
 
 Needs Python 3.11 or later with venv, and pip's package index; nothing else. As root on Debian,
-`test` installs Octave for the tests of matlab/, and PostgreSQL, which tests start and stop.
+`test` installs Octave for the tests of matlab/, and PostgreSQL and Java (for Spark), which tests
+start and stop.
 """
 
 import os
@@ -20,6 +21,7 @@ BIN = PLACE / ("Scripts" if os.name == "nt" else "bin")
 PLAN = HOME / "examples" / "election" / "plan.toml"
 PROGRAMS = {  # Debian's packages, and where each is known to be there already
     "octave": ["octave", "octave-cli"],
+    "openjdk-17-jre-headless": ["java"],
     "postgresql": ["initdb", "/usr/lib/postgresql/*/bin/initdb"],
 }
 

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 
 import pytest
 from postgres_server import PostgresServer, programs
+from spark_session import SparkService, java
 
 
 def absent(reason: str) -> None:
@@ -37,3 +38,15 @@ def postgres():
 def durable_postgres():
     """A PostgresServer that keeps what it acknowledged: for ledgers."""
     yield from _served(durable=True)
+
+
+@pytest.fixture(scope="session")
+def spark():
+    """A session of a Spark of two threads."""
+    if java() is None:
+        absent("Java is not installed")
+    if find_spec("pyspark") is None:
+        absent("PySpark is not installed")
+    service = SparkService()
+    yield service.spark
+    service.stop()

@@ -23,13 +23,14 @@ from halfmask.sources.memory import table_of_arrow, table_of_vectors
 from halfmask.sources.parquet import open_parquet
 from halfmask.sources.postgres import is_address, open_postgres
 from halfmask.sources.relation import open_relation
+from halfmask.sources.spark import open_spark
 from halfmask.sources.table import Source
 
 __all__ = ["open_source"]
 
 _ACCEPTED = (
     "a path to .csv, .csv.gz or .parquet, a pandas, polars or Arrow table, a NumPy array, a dict "
-    "of columns, a DuckDB relation, or a postgresql:// address"
+    "of columns, a DuckDB relation, a Spark DataFrame, or a postgresql:// address"
 )
 
 
@@ -44,7 +45,8 @@ def open_source(
 
     source: a path to a .csv, .csv.gz or .parquet file, a folder or pattern of Parquet files, a
       pandas or polars frame, an Arrow table, an (n,) or (n, d) array, a dict of columns, a DuckDB
-      relation, or the postgresql:// address of a database.
+      relation, a Spark DataFrame (computed anew for each question), or the postgresql:// address
+      of a database.
     schema: kinds of some or all columns, over those of the table's types; or what is publicly known
       of them (`Public`).
     table: the table or view of a database.
@@ -111,6 +113,10 @@ def _open_frame(
             raise SourceError("source: a lazy frame has no rows yet; call .collect() first")
         case "pyarrow", "Table":
             return table_of_arrow("Arrow table", source, schema, threads)
+        case "pyspark", "DataFrame":
+            if type(source).__module__.startswith("pyspark.pandas"):
+                raise SourceError("source: a pandas frame on Spark; give what .to_spark() returns")
+            return open_spark(source, schema)
     raise SourceError(f"source: a {module}.{name} cannot be opened; give {_ACCEPTED}")
 
 

@@ -13,10 +13,12 @@ from halfmask.sources.sql.emit import Emission, emit
 from halfmask.sources.sql.found import emit_cells, emit_keys, emit_points
 from halfmask.sources.sql.grammar import read_cell, read_text
 from halfmask.sources.sql.postgres import POSTGRES, nearest
+from halfmask.sources.sql.spark import SPARK
 
 __all__ = [
     "DUCKDB",
     "POSTGRES",
+    "SPARK",
     "Cells",
     "Dialect",
     "Emission",

@@ -26,6 +26,7 @@ class Dialect:
     hexed: a text literal by the hexadecimal of its UTF-8, where an engine's settings change what a
       literal means that is not plain ASCII letters; empty where there is no need.
     most: the largest integer that can be written; above all cells of kind integer.
+    far: an integer literal of 64 bits or more.
     windowed: whether a total beside each row is a window's, so that rows are read once.
     """
 
@@ -60,6 +61,7 @@ class Dialect:
     floor: str = "FLOOR({0})"
     hexed: str = ""
     most: int = 2**128
+    far: str = "{0}"
     windowed: bool = False
 
     def type_of(self, reading: Reading) -> str:
@@ -97,7 +99,8 @@ class Dialect:
     def whole(self, value: int) -> str:
         """Write an integer of any size."""
         value = max(min(value, self.most), -self.most)
-        return f"({value})" if value < 0 else str(value)
+        written = f"({value})" if value < 0 else str(value)
+        return written if abs(value) < 2**63 else self.far.format(written)
 
     def moment(self, value: datetime) -> str:
         """Write a time, to the microsecond."""
