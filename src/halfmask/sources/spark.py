@@ -148,6 +148,9 @@ class SparkEngine:
         found = self._guarded(error, lambda: self._session.sql(sql).toArrow())
         return {name: found.column(name).to_numpy() for name in found.column_names}
 
+    def discarded(self, table: str) -> None:
+        """There are no tables of rows here, for nothing is near."""
+
     def frame(self, sql: str) -> Any:
         """Return a query as a DataFrame of our session, so that sums of its rows run in Spark.
 
