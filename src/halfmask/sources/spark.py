@@ -8,7 +8,6 @@ a file that is written over): cache or write such a frame first.
 """
 
 import logging
-import secrets
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -19,6 +18,7 @@ from typing import Any, TypeVar
 from numpy.typing import NDArray
 
 from halfmask.errors import ReleaseFailed, SourceError
+from halfmask.noise import secure_words
 from halfmask.plan import Kind, Schema
 from halfmask.sources.columns import NULL, canonical, declared, kinds_of
 from halfmask.sources.sql import SPARK
@@ -134,7 +134,7 @@ class SparkEngine:
     near = False
 
     def __init__(self, frame: Any) -> None:
-        self.table = f"halfmask_{secrets.token_hex(16)}"
+        self.table = "halfmask_" + "".join(f"{word:016x}" for word in secure_words().words(2))
         self._closed = False
         failure = SourceError("source: Spark cannot open the DataFrame; its reason is not shown")
         self._session: Any = self._guarded(failure, lambda: _beside(frame, self.table))
@@ -147,6 +147,9 @@ class SparkEngine:
         """Return the columns of a query that has no nulls, as arrays; errors as in `rows`."""
         found = self._guarded(error, lambda: self._session.sql(sql).toArrow())
         return {name: found.column(name).to_numpy() for name in found.column_names}
+
+    def discarded(self, table: str) -> None:
+        """There are no tables of rows here, for nothing is near."""
 
     def frame(self, sql: str) -> Any:
         """Return a query as a DataFrame of our session, so that sums of its rows run in Spark.
@@ -185,9 +188,6 @@ class SparkEngine:
         finally:
             with suppress(Exception):
                 session.removeTag(self.table)
-
-    def discarded(self, table: str) -> None:
-        """Do nothing: no table is made in a cluster."""
 
     def close(self) -> None:
         """Drop the view; the frame and its session are their owner's."""
