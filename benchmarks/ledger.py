@@ -16,7 +16,7 @@ from halfmask.errors import BudgetExhausted
 from halfmask.privacy import GDP, Approximate, Ledger, Pure
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "services"))
-from postgres_server import PostgresServer, programs  # noqa: E402
+from postgres_server import PostgresServer, programs
 
 PRICE = Pure("0.001")
 
