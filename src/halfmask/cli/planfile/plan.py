@@ -22,7 +22,7 @@ from halfmask.cli.planfile.section import (
 )
 from halfmask.errors import InvalidQuery
 from halfmask.plan import Filters, Keys, Public, where
-from halfmask.privacy import Cost
+from halfmask.privacy import Cost, is_stored, shown_place
 from halfmask.queries import price_of
 from halfmask.sources import is_address
 
@@ -54,7 +54,19 @@ class Budget:
     """What may be spent: a price, a ledger that holds one, or both for a ledger to be made."""
 
     cost: Cost | None
-    ledger: Path | None
+    ledger: Path | str | None
+
+    @property
+    def has_ledger(self) -> bool:
+        """Whether the ledger that is named is there."""
+        return self.ledger is not None and is_stored(self.ledger)
+
+    @property
+    def place(self) -> str:
+        """Where the money is kept, for people."""
+        if self.ledger is None:
+            return "in memory: each run starts anew"
+        return shown_place(self.ledger)
 
 
 @dataclass(frozen=True)
@@ -178,7 +190,7 @@ def _budget(top: Section) -> Budget:
     budget.only("ledger", *_MONEY)
     ledger = budget.get("ledger", TEXT)
     cost = None if ledger and set(budget.values) == {"ledger"} else _price(budget)
-    return Budget(cost, document_path(top.document, ledger) if ledger else None)
+    return Budget(cost, _ledger(top.document, ledger) if ledger else None)
 
 
 def _asks(top: Section, rows: int | None) -> tuple[Ask, ...]:
@@ -291,6 +303,10 @@ def _price(section: Section) -> Cost:
     given = {key: section.need(key, AMOUNT) for key in _MONEY if key in section.values}
     with section.document.naming(section.place, section.values):
         return price_of(**given)
+
+
+def _ledger(document: Document, name: str) -> Path | str:
+    return name if "://" in name else document_path(document, name)
 
 
 def document_path(document: Document, name: str) -> Path:
