@@ -1,10 +1,12 @@
 """Sources: tables that answer tallies with exact integers, and nothing else.
 
 - `open_source`: a file, frame, array, dict or relation becomes a `Source`
+- `Join`, `JoinedTable`: two tables joined by one column
 - `Source`: its public `schema` and `name`, `tally`, `close`
 """
 
+from halfmask.sources.join import Join, JoinedTable
 from halfmask.sources.opening import open_source
 from halfmask.sources.table import Source
 
-__all__ = ["Source", "open_source"]
+__all__ = ["Join", "JoinedTable", "Source", "open_source"]
