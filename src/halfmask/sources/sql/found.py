@@ -48,6 +48,7 @@ def emit_cells(counts: GridCounts, cells: Cells, table: str, salt: str = "halfma
     shape = Shape(
         features=1,
         reach=counts.weight,
+        unit=cells.written(bound.column, "u"),
         picks=bound.groups is not None and bound.groups < counts.tally.size,
         shared="u" if bound.groups is None else "u, g",
         cells=("v",),
@@ -74,6 +75,7 @@ def emit_keys(found: FoundKeys, cells: Cells, table: str, salt: str = "halfmask"
     shape = Shape(
         features=len(tally.features),
         reach=tally.reach,
+        unit=cells.written(bound.column, "u"),
         picks=bound.groups is not None,
         shared="u" if bound.groups is None else "",
         group="k",
@@ -106,7 +108,8 @@ def emit_points(points: Points, cells: Cells, table: str, salt: str = "halfmask"
     kept = f"SELECT * FROM ({rows}) t WHERE {whole}"
     if points.unit is None:
         return kept
-    parts = [dialect.string(salt), *(dialect.cast(name, dialect.text) for name in ("u", *names))]
+    parts = [dialect.string(salt), cells.written(points.unit, "u")]
+    parts += [dialect.cast(name, dialect.text) for name in names]
     written = f"SELECT *, {dialect.join.format(', '.join(parts))} AS s FROM ({kept}) w"
     digest = f"SUBSTR({dialect.digest.format('s')}, 1, 12)"
     rank = f"ROW_NUMBER() OVER (PARTITION BY u ORDER BY {digest}, s)"
