@@ -74,7 +74,8 @@ def open(  # noqa: PLR0913
             spread over all of its groups.
         relation: `add_remove` (default) or `replace` (the number of units is public).
         budget: epsilon, or `Pure`, `Approximate`, `ZCDP`, `GDP`.
-        ledger: a file that holds the budget durably, shared by processes; None keeps it in memory.
+        ledger: what holds the budget durably, shared by processes: a file, or a schema of a
+            PostgreSQL database, as postgresql://user@host/database#schema. None keeps it in memory.
         schema: column names and kinds ("integer", "real", "text", "time", "boolean"), where the
             file does not say them itself; or a `Public` of kind, bounds and keys, for `sql`.
         words: the source of random words, for tests and simulations; None is the secure one.
@@ -98,7 +99,9 @@ def open(  # noqa: PLR0913
             )
         book = ledger
     elif ledger is not None and not isinstance(ledger, str | PathLike):
-        raise InvalidQuery(f"ledger: {shown(ledger)} is no file name or open ledger; give one")
+        raise InvalidQuery(
+            f"ledger: {shown(ledger)} is no file name, address or open ledger; give one"
+        )
     else:
         if ledger is None and budget is None:
             raise InvalidQuery(
