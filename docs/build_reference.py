@@ -36,7 +36,7 @@ class Section:
 
 SECTIONS = (
     Section("Opening and asking", names=(
-        "open", "Curator", "Release", "GroupedRelease", "Series", "Schema", "Public", "Keys",
+        "open", "Curator", "Release", "GroupedRelease", "Series", "Join", "Schema", "Public", "Keys",
         "OTHER", "Filters", "Periods", "where", "col",
     )),
     Section("Queries", names=(

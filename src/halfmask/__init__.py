@@ -69,6 +69,7 @@ from halfmask.queries import (
 from halfmask.release import GroupedRelease, Preview, Release
 from halfmask.series import Series
 from halfmask.simulation import Sweep, Trials, sweep, trials
+from halfmask.sources import Join
 from halfmask.version import __version__
 
 __all__ = [
@@ -95,6 +96,7 @@ __all__ = [
     "Histogram",
     "Interrupted",
     "InvalidQuery",
+    "Join",
     "Keys",
     "Ledger",
     "LedgerError",

@@ -33,7 +33,7 @@ from halfmask.progress import showing
 from halfmask.queries import Setting, price_of
 from halfmask.room import Room, answer
 from halfmask.serial import Serial
-from halfmask.sources import Source, open_source
+from halfmask.sources import Join, Source, open_source
 from halfmask.spoken import Spoken
 
 __all__ = ["Curator", "open"]
@@ -63,10 +63,10 @@ def open(  # noqa: PLR0913
     Args:
         source: a path to a .csv, .csv.gz or .parquet file or a folder of Parquet files, a pandas,
             polars or Arrow table, a NumPy array of shape (n,) or (n, d) (columns x0, x1, ...), a
-            dict of columns, a DuckDB relation, a Spark DataFrame, or the address of a PostgreSQL
-            database, such as postgresql://user@host/name. A CSV must quote as RFC 4180 says: where
-            a writer does not quote line breaks, one person's text becomes rows of others; use
-            Parquet then.
+            dict of columns, a DuckDB relation, a `Join` of two of these, a Spark DataFrame, or the
+            address of a PostgreSQL database, such as postgresql://user@host/name. A CSV must quote
+            as RFC 4180 says: where a writer does not quote line breaks, one person's text becomes
+            rows of others; use Parquet then.
         table: the table or view of a database, such as "public.staff"; nothing else has one.
         unit: the column that says whom a row is about; None protects single rows.
         rows_per_unit: how many rows' worth one unit may add; what is beyond is scaled down.
@@ -107,7 +107,7 @@ def open(  # noqa: PLR0913
             )
         book = Ledger(ledger, budget=budget)
     with showing(progress):
-        opened = open_source(source, schema, table=table)
+        opened = open_source(source, schema, table=table, unit=protected)
     if unit is not None:
         opened.schema.column(unit)
     origin = opened.origin or _origin(source)
@@ -120,6 +120,9 @@ def _origin(source: object) -> str:
     """Name the table so that a request is never answered from another one: a path, or a moment."""
     if isinstance(source, str | PathLike):
         return str(Path(source).resolve())
+    if isinstance(source, Join):
+        left, right = _origin(source.left), _origin(source.right)
+        return f"{left}, {source.how} join on {source.on!r} with {right}"
     return f"a table in memory, opened {time_ns()} by process {getpid()}"
 
 

@@ -9,7 +9,7 @@ from halfmask.plan import Periods, Predicate
 from halfmask.privacy import Ledger
 from halfmask.queries import Count, CountDistinct, Running, Setting, Sum, price_of
 from halfmask.series import Series
-from halfmask.sources import Source
+from halfmask.sources import JoinedTable, Source
 
 __all__ = ["Serial"]
 
@@ -83,6 +83,11 @@ class Serial(ABC):
         """
         if self._closed:
             raise InvalidQuery("series: the table was closed; open it again")
+        if isinstance(self._source, JoinedTable):
+            raise InvalidQuery(
+                "series: rows of a join change when rows are added to its tables, and a series is "
+                "paid for rows that stay; declare it of one table"
+            )
         return Series(
             name,
             Running(query, time, Periods(start, every, periods)),

@@ -6,7 +6,7 @@ from typing import Any
 
 from halfmask.plan import Schema
 from halfmask.privacy import PrivacyUnit
-from halfmask.sources import Source
+from halfmask.sources import JoinedTable, Source
 from halfmask.sql import Statement, read_sql
 
 __all__ = ["Spoken"]
@@ -107,4 +107,7 @@ class Spoken(ABC):
         True
 
         """
-        return read_sql(text, self.schema, unit=self.unit.column, bounds=bounds, keys=keys)
+        sides = self._source.sides if isinstance(self._source, JoinedTable) else None
+        return read_sql(
+            text, self.schema, unit=self.unit.column, sides=sides, bounds=bounds, keys=keys
+        )

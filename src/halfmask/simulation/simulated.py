@@ -15,7 +15,7 @@ from halfmask.privacy import Cost, PrivacyUnit, Purse, Relation
 from halfmask.procedures import Together, UnknownKeys
 from halfmask.queries import Count, Estimate, Setting
 from halfmask.room import Room
-from halfmask.sources import Source, open_source
+from halfmask.sources import Join, Source, open_source
 
 __all__ = ["Simulated"]
 
@@ -58,6 +58,11 @@ class Simulated:
             raise InvalidQuery(
                 "table: a file may hold private rows; if these are public, load them and give "
                 "the table itself"
+            )
+        if isinstance(table, Join):
+            raise InvalidQuery(
+                "table: a join may be of private rows; if these are public, join them yourself "
+                "and give the table"
             )
         protected = PrivacyUnit(unit, rows_per_unit, groups_per_unit, Relation.of(relation))
         source = open_source(table, schema)

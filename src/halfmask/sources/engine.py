@@ -3,6 +3,7 @@
 import os
 import threading
 from collections.abc import Callable, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,6 +23,7 @@ _MEMORY = "2500MB"
 """Measured: 20 million units of 100 million rows peak at 1.3 GB; a tighter limit spills early."""
 
 
+_numbers = count()
 _INTERRUPTED = "Query interrupted"
 """What the engine makes of Ctrl-C."""
 
@@ -86,6 +88,17 @@ class Engine:
         """Return the names and engine types of a table's columns; reads no row."""
         return [(str(row[0]), str(row[1])) for row in self.rows(f"DESCRIBE FROM {table}", error)]
 
+    def room(self, error: Exception) -> Path:
+        """Return the private folder in which this engine may write and read."""
+        ((path,),) = self.rows("SELECT current_setting('temp_directory')", error)
+        return Path(path)
+
+    def written(self, sql: str, error: Exception) -> Path:
+        """Write the rows of a query to a new Parquet file of the private folder."""
+        path = self.room(error) / f"rows{next(_numbers)}.parquet"
+        self.rows(f"COPY ({sql}) TO {DUCKDB.string(str(path))} (FORMAT parquet)", error)
+        return path
+
     def close(self) -> None:
         """Close the connection and remove what belongs to it."""
         with self._lock:
@@ -99,9 +112,7 @@ def files_engine(paths: Sequence[Path], folder: PrivateFolder, threads: int | No
     connection = _connect(folder, threads)
     listed = ", ".join("'" + str(path).replace("'", "''") + "'" for path in paths)
     connection.execute(f"SET allowed_paths = [{listed}]")
-    directory = str(folder.path).replace("'", "''")
-    connection.execute(f"SET allowed_directories = ['{directory}']")
-    connection.execute("SET enable_external_access = false")
+    _shut(connection, folder)
     connection.execute("SET lock_configuration = true")
     return Engine(connection, folder)
 
@@ -134,8 +145,15 @@ def memory_engine(threads: int | None, *, alone: bool = False) -> Engine:
 def _closed(threads: int | None) -> tuple[duckdb.DuckDBPyConnection, PrivateFolder]:
     folder = PrivateFolder()
     connection = _connect(folder, threads)
-    connection.execute("SET enable_external_access = false")
+    _shut(connection, folder)
     return connection, folder
+
+
+def _shut(connection: duckdb.DuckDBPyConnection, folder: PrivateFolder) -> None:
+    """Leave the engine nothing of the machine but its private folder, and what is listed so far."""
+    directory = str(folder.path).replace("'", "''")
+    connection.execute(f"SET allowed_directories = ['{directory}']")
+    connection.execute("SET enable_external_access = false")
 
 
 def _connect(folder: PrivateFolder, threads: int | None) -> duckdb.DuckDBPyConnection:

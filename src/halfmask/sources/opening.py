@@ -10,6 +10,7 @@ import numpy as np
 
 from halfmask.errors import SourceError, shown
 from halfmask.plan import Kind, Public, Schema
+from halfmask.privacy import PrivacyUnit
 from halfmask.sources.columns import facts, fitting, stated
 from halfmask.sources.csvfile import open_csv
 from halfmask.sources.frames import (
@@ -19,6 +20,7 @@ from halfmask.sources.frames import (
     vectors_of_pandas,
     vectors_of_polars,
 )
+from halfmask.sources.join import Join, open_join
 from halfmask.sources.memory import table_of_arrow, table_of_vectors
 from halfmask.sources.parquet import open_parquet
 from halfmask.sources.postgres import is_address, open_postgres
@@ -40,6 +42,7 @@ def open_source(
     *,
     table: str | None = None,
     threads: int | None = None,
+    unit: PrivacyUnit | None = None,
 ) -> Source:
     """Open a table; its names and kinds become public, its rows only through `tally`.
 
@@ -51,6 +54,7 @@ def open_source(
       of them (`Public`).
     table: the table or view of a database.
     threads: at most so many; by default all cores.
+    unit: whom the promise protects; needed by a `Join` alone.
 
     SourceError if there is no such file, its extension or type is unknown, two columns share a
     name, or a column cannot be read as declared. Rows raise nothing.
@@ -60,9 +64,23 @@ def open_source(
     'real'
     """
     kinds, public = facts(schema)
-    opened = _opened(source, kinds, table, threads)
+    if isinstance(source, Join):
+        opened: Source = _open_joined(source, kinds, threads, unit)
+    else:
+        opened = _opened(source, kinds, table, threads)
     opened.schema = fitting(opened.schema, public)
     return opened
+
+
+def _open_joined(
+    join: Join, kinds: Mapping[str, Kind] | None, threads: int | None, unit: PrivacyUnit | None
+) -> Source:
+    def one(source: object, kinds: Mapping[str, Kind] | None) -> Source:
+        if isinstance(source, Join):
+            return _open_joined(source, kinds, threads, unit)
+        return _opened(source, kinds, None, threads)
+
+    return open_join(join, kinds, unit, one)
 
 
 def _opened(

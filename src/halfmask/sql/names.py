@@ -50,6 +50,10 @@ class Names:
     def known(self, name: str, known: tuple[str, ...], *, quoted: bool) -> str:
         """Return the one of these columns that a name means; InvalidQuery if it is none."""
         found = matching(name, known, quoted=quoted)
+        if found is None and name in self.schema.names:
+            raise InvalidQuery(
+                f"sql: {name!r} is no column of that table, which has {', '.join(known)}"
+            )
         return self.schema.column(name if found is None else found).name
 
     def _of_table(self, name: Node, node: Node) -> tuple[str, ...]:

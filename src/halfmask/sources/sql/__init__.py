@@ -7,7 +7,7 @@
 - `found`: cells, keys and points that the rows themselves hold
 """
 
-from halfmask.sources.sql.cells import Cells
+from halfmask.sources.sql.cells import Cells, settled
 from halfmask.sources.sql.dialect import DUCKDB, Dialect
 from halfmask.sources.sql.emit import Emission, emit
 from halfmask.sources.sql.found import emit_cells, emit_keys, emit_points
@@ -29,4 +29,5 @@ __all__ = [
     "nearest",
     "read_cell",
     "read_text",
+    "settled",
 ]

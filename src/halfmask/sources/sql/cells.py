@@ -3,11 +3,22 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from halfmask.plan import Reading, Schema
+from halfmask.plan import Kind, Reading, Schema
 from halfmask.sources.sql.dialect import Dialect
 from halfmask.sources.sql.grammar import read_text
 
-__all__ = ["Cells"]
+__all__ = ["Cells", "settled"]
+
+
+def settled(cell: str, kind: Kind, dialect: Dialect) -> str:
+    """Write a cell such that equal values are one: NaN as null, and negative zero as zero."""
+    if kind != "real":
+        return cell
+    zero = dialect.number(0.0)
+    return (
+        f"CASE WHEN {dialect.is_nan.format(cell)} THEN NULL "
+        f"WHEN {cell} = {zero} THEN {zero} ELSE {cell} END"
+    )
 
 
 @dataclass
@@ -63,13 +74,7 @@ class Cells:
     def without_nan(self, name: str, reading: Reading | None = None) -> str:
         """Return a column, as it is or as read, with NaN as null and negative zero as zero."""
         alias = self.plain(name) if reading is None else self.read(name, reading)
-        if self.schema.column(name).kind != "real":
-            return alias
-        zero = self.dialect.number(0.0)
-        return (
-            f"CASE WHEN {self.dialect.is_nan.format(alias)} THEN NULL "
-            f"WHEN {alias} = {zero} THEN {zero} ELSE {alias} END"
-        )
+        return settled(alias, self.schema.column(name).kind, self.dialect)
 
     def select(self, table: str) -> str:
         """Write the query of all cells asked for so far."""
