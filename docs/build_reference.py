@@ -36,8 +36,8 @@ class Section:
 
 SECTIONS = (
     Section("Opening and asking", names=(
-        "open", "Curator", "Release", "GroupedRelease", "Series", "Join", "Schema", "Public", "Keys",
-        "OTHER", "Filters", "Periods", "where", "col",
+        "open", "Curator", "Release", "GroupedRelease", "Series", "Join", "Schema", "Public",
+        "Keys", "OTHER", "Filters", "Periods", "where", "col",
     )),
     Section("Queries", names=(
         "Count", "CountDistinct", "Sum", "Mean", "Variance", "StandardDeviation", "Covariance",

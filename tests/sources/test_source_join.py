@@ -147,7 +147,7 @@ def test_other_requests_are_answered_as_of_one_table(parts):
     ):
         assert repr(request.answered_by(source)) == repr(request.answered_by(plain))
     both = [
-        sorted(map(tuple, Points((grid,), unit="u", rows=2).answered_by(s)))
+        sorted(map(tuple, Points((grid,), unit="u", rows=2).answered_by(s).array()))
         for s in (source, plain)
     ]
     assert both[0] == both[1]
