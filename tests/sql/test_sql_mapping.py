@@ -128,6 +128,25 @@ def test_without_public_keys_they_are_to_be_found():
     assert read("SELECT COUNT(*) FROM staff GROUP BY dept").by == "dept"
 
 
+def test_several_columns_are_the_combinations_of_their_keys():
+    asked = read(
+        "SELECT dept, active, COUNT(*) FROM staff GROUP BY dept, active",
+        keys={"dept": ["ops", None], "active": [True, False]},
+    )
+    assert asked.query == hm.Count()
+    assert asked.by.labels == ("ops, True", "ops, False", "missing, True", "missing, False")
+    assert str(asked.by.conditions[3]) == "(dept is None) and (active == False)"
+    asked.by.check(SCHEMA)
+    for keys in ({"dept": ["a"]}, {"dept": map(str, range(15)), "age": range(14)}):
+        with pytest.raises(hm.InvalidQuery, match="200 combinations at most"):
+            read("SELECT COUNT(*) FROM staff GROUP BY dept, age", keys=keys)
+    with pytest.raises(hm.InvalidQuery, match="both called 'a, b, c'"):
+        read(
+            "SELECT COUNT(*) FROM staff GROUP BY dept, note",
+            keys={"dept": ["a", "a, b"], "note": ["b, c", "c"]},
+        )
+
+
 def test_cases_are_filters_that_exclude_each_other():
     text = (
         "SELECT CASE WHEN age < 30 THEN 'young' WHEN age < 60 THEN 'middle' ELSE 'other' END AS g, "

@@ -46,7 +46,7 @@ REFUSED = {
     "SELECT COUNT(*)": "FROM is missing",
     "SELECT COUNT(*) FROM staff, visits": "one table is open; to join two",
     "SELECT COUNT(*) FROM staff JOIN visits USING (id)": "one table is open; to join two",
-    "SELECT COUNT(*) FROM staff GROUP BY dept, age": "told apart by one column",
+    "SELECT COUNT(*) FROM staff GROUP BY dept, age": "several columns need public keys",
     "SELECT COUNT(*) FROM staff GROUP BY ROLLUP (dept)": r"ROLLUP \(dept\): a column's name",
     "SELECT COUNT(*) FROM staff GROUP BY 7": "SELECT has 1 items",
     "SELECT COUNT(*) FROM staff GROUP BY age % 10": "a column's name is needed here",

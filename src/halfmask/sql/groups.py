@@ -1,8 +1,12 @@
-"""GROUP BY: one column with public keys, one whose keys are to be found, or the cases of a CASE."""
+"""GROUP BY: columns with public keys, one whose keys are to be found, or the cases of a CASE."""
 
 from dataclasses import dataclass
+from itertools import product
+from math import prod
+from typing import Any
 
-from halfmask.plan import And, Filters, Keys, Not, Predicate
+from halfmask.plan import And, Comparison, Filters, Keys, Missing, Not, Predicate
+from halfmask.plan.filters import MOST_FILTERS
 from halfmask.plan.predicates import joined
 from halfmask.sql.filters import condition, number
 from halfmask.sql.functions import Known
@@ -15,16 +19,16 @@ _CASE = "groups by CASE are WHEN condition THEN 'a name', and ELSE 'a name'"
 
 @dataclass(frozen=True)
 class Grouping:
-    """The groups, and how they stand in SELECT: as a column, or as a CASE."""
+    """The groups, and how they stand in SELECT: as columns, or as a CASE."""
 
     by: Keys | Filters | str | None = None
-    column: str | None = None
+    columns: tuple[str, ...] = ()
     case: Node = None
 
     def is_key(self, node: Node, known: Known) -> bool:
         """Tell whether an item of SELECT is the key of the groups."""
-        if node.key == "column" and self.column is not None:
-            return known.names.column(node) == self.column
+        if node.key == "column" and self.columns:
+            return known.names.column(node) in self.columns
         return self.case is not None and bool(node == self.case)
 
 
@@ -33,18 +37,40 @@ def grouping(select: Node, known: Known) -> Grouping:
     group = select.args.get("group")
     if group is None:
         return Grouping()
-    only(group, "GROUP BY takes one column or CASE", "expressions")
-    if len(group.expressions) != 1:
+    only(group, "GROUP BY takes columns or one CASE", "expressions")
+    nodes = [_meant(one, select, known) for one in group.expressions]
+    if not nodes:
+        refuse(group, "GROUP BY takes columns or one CASE")
+    if len(nodes) == 1 and nodes[0].key == "case":
+        return Grouping(_cases(nodes[0], known), case=nodes[0])
+    names = tuple(known.names.column(node) for node in nodes)
+    if len(names) == 1:
+        return Grouping(known.keys_of(names[0]) or names[0], names)
+    return Grouping(_combined(group, names, known), names)
+
+
+def _combined(group: Node, names: tuple[str, ...], known: Known) -> Filters:
+    """One group for each combination of public keys, named by them: "ops, 1"."""
+    listed = [known.keys_of(name) for name in names]
+    sizes = [0 if keys is None else keys.size for keys in listed]
+    if not 0 < prod(sizes) <= MOST_FILTERS or len(set(names)) < len(names):
         refuse(
             group,
-            "groups are told apart by one column; ask by hm.Filters for combinations, or add a "
-            "column that holds them",
+            f"several columns need public keys of each, {MOST_FILTERS} combinations at most; give "
+            "keys={'column': [...]} of each, or group by one of them",
         )
-    node = _meant(group.expressions[0], select, known)
-    if node.key == "case":
-        return Grouping(_cases(node, known), case=node)
-    name = known.names.column(node)
-    return Grouping(known.keys_of(name) or name, column=name)
+    groups: dict[str, Predicate] = {}
+    for keys in product(*(one.values for one in listed if one is not None)):
+        label = ", ".join("missing" if key is None else str(key) for key in keys)
+        if label in groups:
+            refuse(group, f"two combinations of keys are both called {label!r}; rename a key")
+        pairs = zip(names, keys, strict=True)
+        groups[label] = joined(And, [_holding(name, key) for name, key in pairs])
+    return Filters(**groups)
+
+
+def _holding(name: str, key: Any) -> Predicate:
+    return Missing(name) if key is None else Comparison(name, "==", key)
 
 
 def _meant(node: Node, select: Node, known: Known) -> Node:
