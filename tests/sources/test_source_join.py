@@ -23,9 +23,20 @@ from source_tables import (
 )
 
 import halfmask as hm
-from halfmask.plan import Everything, FoundKeys, GridCounts, OnGrid, Points, Tally, UnitBound
+from halfmask.plan import (
+    Everything,
+    FoundKeys,
+    GridCounts,
+    OnGrid,
+    Points,
+    Schema,
+    Tally,
+    UnitBound,
+)
 from halfmask.privacy import PrivacyUnit
 from halfmask.sources import Join, open_source
+from halfmask.sources.join import open_join
+from halfmask.sources.table import Table
 
 LEFT, RIGHT = ("u", "n", "g", "x"), ("i", "b", "t", "s")
 
@@ -205,6 +216,21 @@ def test_keys_of_two_kinds_are_refused():
         open_source(Join(left, right, "k", public=True), unit=PrivacyUnit())
     source = open_source(Join(left, right, "k", public=True), {"k": "integer"}, unit=PrivacyUnit())
     assert source.tally(Tally(((1, 0, 0, 0),))) == ((2,),)
+
+
+class Far:
+    """An engine that is not in this process."""
+
+    def close(self):
+        pass
+
+
+def test_tables_of_other_engines_are_joined_there():
+    far = Table("far", Schema.of({"k": "integer"}), {"k": "k"}, "t", Far())
+    with pytest.raises(hm.SourceError, match="far is in an engine of its own; join there"):
+        open_join(Join({}, {}, "k"), None, PrivacyUnit("k"), lambda source, kinds: far)
+    with pytest.raises(hm.SourceError, match="the source is no database"):
+        hm.open(Join({"k": [1]}, {"k": [1]}, "k"), table="t", unit="k", budget=1)
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ def open_source(
     'real'
     """
     kinds, public = facts(schema)
-    if isinstance(source, Join):
+    if isinstance(source, Join) and table is None:
         opened: Source = _open_joined(source, kinds, threads, unit)
     else:
         opened = _opened(source, kinds, table, threads)

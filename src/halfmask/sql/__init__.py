@@ -10,6 +10,6 @@ here sees a row, a budget or a curator; `Curator.sql` asks what comes out.
 - `nodes`: the one call of the parser, and how a piece of a text is refused
 """
 
-from halfmask.sql.statement import Statement, read_sql
+from halfmask.sql.statement import Statement, names_in, read_sql
 
-__all__ = ["Statement", "read_sql"]
+__all__ = ["Statement", "names_in", "read_sql"]

@@ -1,6 +1,6 @@
 """A SELECT as one ask: what is asked, in which groups, of which rows."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from halfmask.sql.names import Names
 from halfmask.sql.nodes import Node, parsed, refuse, written
 from halfmask.sql.tables import tables_of
 
-__all__ = ["Statement", "read_sql"]
+__all__ = ["Statement", "names_in", "read_sql"]
 
 _FREE = "do this to what is released, which is free"
 _PARTS: Mapping[str, str] = {
@@ -67,20 +67,36 @@ def read_sql(
             refuse(select, "not a SELECT of one table; nothing else is answered")
         _whole(select)
         names = Names(schema, tables_of(select, sides, schema))
-        known = Known(names, unit, _bounds(bounds, schema), _by_column(keys, schema))
+        known = Known(names, unit, _bounds(bounds, schema), _keys(keys, schema))
         return _statement(select, known)
     except RecursionError:
         raise InvalidQuery("sql: the text is nested too deeply; write it flatter") from None
 
 
+def names_in(text: str) -> tuple[str, ...]:
+    """Return the names of columns as they stand in a text, for a reader without a schema.
+
+    >>> names_in("SELECT dept, AVG(pay) FROM staff WHERE pay > 0 GROUP BY dept")
+    ('dept', 'pay')
+    """
+    try:
+        found = [node.name for node in parsed(text).walk() if node.key == "column"]
+    except RecursionError:
+        raise InvalidQuery("sql: the text is nested too deeply; write it flatter") from None
+    return tuple(sorted(filter(None, set(found))))
+
+
 def _by_column(given: Mapping[str, Any] | None, schema: Schema) -> dict[str, Any]:
     if given is not None and not isinstance(given, Mapping):
         raise InvalidQuery(f"sql: {shown(given)} is no mapping; write {{'column': ...}}")
-    found = {}
-    for name, value in (given or {}).items():
-        column = schema.column(name)
-        found[column.name] = value
-    return found
+    return {schema.column(name).name: value for name, value in (given or {}).items()}
+
+
+def _keys(given: Mapping[str, Any] | None, schema: Schema) -> dict[str, Any]:
+    """Keep lists that can be read only once."""
+    found = _by_column(given, schema)
+    once = {name: keys for name, keys in found.items() if isinstance(keys, Iterator)}
+    return found | {name: tuple(keys) for name, keys in once.items()}
 
 
 def _bounds(given: Mapping[str, Any] | None, schema: Schema) -> dict[str, Any]:

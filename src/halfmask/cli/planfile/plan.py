@@ -21,10 +21,11 @@ from halfmask.cli.planfile.section import (
     Section,
 )
 from halfmask.errors import InvalidQuery
-from halfmask.plan import Filters, Keys, Public, where
+from halfmask.plan import Filters, Keys, Public, Schema, where
 from halfmask.privacy import Cost, is_stored, shown_place
 from halfmask.queries import price_of
 from halfmask.sources import is_address
+from halfmask.sql import names_in, read_sql
 
 __all__ = ["Ask", "Budget", "Plan", "Table", "Wanted", "read_plan"]
 
@@ -132,7 +133,7 @@ def read_plan(document: Document) -> Plan:
     top = Section(document, (), document.parse())
     top.only("table", "budget", "release")
     table = _table(top)
-    return Plan(document, table, _budget(top), _asks(top, table.rows))
+    return Plan(document, table, _budget(top), _asks(top, table))
 
 
 def _part(top: Section, key: str, example: str) -> Section:
@@ -193,7 +194,7 @@ def _budget(top: Section) -> Budget:
     return Budget(cost, _ledger(top.document, ledger) if ledger else None)
 
 
-def _asks(top: Section, rows: int | None) -> tuple[Ask, ...]:
+def _asks(top: Section, table: Table) -> tuple[Ask, ...]:
     releases = top.get("release", TABLES)
     if not releases:
         raise top.refusal(None, "nothing is asked; add a [[release]] table")
@@ -201,7 +202,7 @@ def _asks(top: Section, rows: int | None) -> tuple[Ask, ...]:
         Section(top.document, ("release", number), values)
         for number, values in enumerate(releases, start=1)
     ]
-    asks = tuple(_ask(section, rows) for section in sections)
+    asks = tuple(_ask(section, table) for section in sections)
     seen: set[str] = set()
     for section, ask in zip(sections, asks, strict=True):
         if ask.name in seen:
@@ -210,15 +211,18 @@ def _asks(top: Section, rows: int | None) -> tuple[Ask, ...]:
     return asks
 
 
-def _ask(release: Section, rows: int | None) -> Ask:
-    name = release.need("name", TEXT)
+def _ask(release: Section, table: Table) -> Ask:
+    name, rows = release.need("name", TEXT), table.rows
     beside = ("name", "where", "by", "rows", "error", *_MONEY)
-    if "queries" in release.values:
+    by, condition = _by(release) if "by" in release.values else None, _filter(release)
+    if "sql" in release.values:
+        release.only("sql", "shares", *(key for key in beside if key not in ("where", "by")))
+        questions, by, condition = _spoken(release, table)
+    elif "queries" in release.values:
         release.only("queries", "shares", *beside)
         questions = _questions(release.inside("queries"))
     else:
         questions = {"": question(release, *beside)}
-    by = _by(release) if "by" in release.values else None
     guess = (
         None if rows is None else max(1, rows // (by.size if isinstance(by, Keys | Filters) else 1))
     )
@@ -228,12 +232,27 @@ def _ask(release: Section, rows: int | None) -> Ask:
         questions=questions,
         paid=None if "error" in release.values else _price(release),
         wanted=_wanted(release, questions) if "error" in release.values else None,
-        where=_filter(release),
+        where=condition,
         by=by,
         shares=_shares(release),
         rows=_rows(release) or guess,
         values=release.values,
     )
+
+
+def _spoken(
+    release: Section, table: Table
+) -> tuple[Mapping[str, Question], Keys | Filters | str | None, str | None]:
+    """Read a SELECT: columns as they are written, and what the plan's own schema says of them."""
+    text = release.need("sql", TEXT)
+    known = {
+        n: one for n, one in table.options.get("schema", {}).items() if isinstance(one, Public)
+    }
+    with release.document.naming(release.place, release.values):
+        named = Schema.of(dict.fromkeys({*names_in(text), *known}, "unread")).knowing(known)
+        asked = read_sql(text, named, unit=table.options.get("unit"))
+    questions = asked.query if isinstance(asked.query, dict) else {"": asked.query}
+    return questions, asked.by, None if asked.where is None else str(asked.where)
 
 
 def _by(release: Section) -> Keys | Filters | str:
