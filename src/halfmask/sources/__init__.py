@@ -2,11 +2,13 @@
 
 - `open_source`: a file, frame, array, dict or relation becomes a `Source`
 - `is_address`: whether a source is the address of a database
+- `Growing`: a folder of Parquet files, of which some may be read alone
 - `Source`: its public `schema` and `name`, `tally`, `close`
 """
 
+from halfmask.sources.growing import Growing
 from halfmask.sources.opening import open_source
 from halfmask.sources.postgres import is_address
 from halfmask.sources.table import Source
 
-__all__ = ["Source", "is_address", "open_source"]
+__all__ = ["Growing", "Source", "is_address", "open_source"]
