@@ -268,8 +268,9 @@ def test_the_actor_is_written_into_the_ledger(folder, durable):
         (hm.BudgetExhausted("somebody was faster"), 1, "halfmask: somebody was faster\n"),
         (hm.ReleaseFailed("charged, then the engine failed"), 1, "halfmask: charged, then"),
         (KeyboardInterrupt(), 130, ""),
+        (hm.Interrupted("Interrupted after the price"), 130, "halfmask: Interrupted after the"),
     ],
-    ids=["spent by another", "engine", "interrupted"],
+    ids=["spent by another", "engine", "interrupted", "after the charge"],
 )
 def test_what_was_paid_for_is_shown_when_the_rest_fails(
     folder, durable, monkeypatch, failure, code, told
