@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from halfmask.cli.planfile.document import Document, Place
+from halfmask.cli.planfile.groups import grouping
 from halfmask.cli.planfile.kinds import Question, question
 from halfmask.cli.planfile.section import (
     AMOUNT,
     BOUND,
-    FLAG,
     LIST,
     TABLE,
     TABLES,
@@ -214,7 +214,7 @@ def _asks(top: Section, table: Table) -> tuple[Ask, ...]:
 def _ask(release: Section, table: Table) -> Ask:
     name, rows = release.need("name", TEXT), table.rows
     beside = ("name", "where", "by", "rows", "error", *_MONEY)
-    by, condition = _by(release) if "by" in release.values else None, _filter(release)
+    by, condition = grouping(release) if "by" in release.values else None, _filter(release)
     if "sql" in release.values:
         release.only("sql", "shares", *(key for key in beside if key not in ("where", "by")))
         questions, by, condition = _spoken(release, table)
@@ -255,11 +255,6 @@ def _spoken(
     return questions, asked.by, None if asked.where is None else str(asked.where)
 
 
-def _by(release: Section) -> Keys | Filters | str:
-    given = release.values["by"]
-    return given if isinstance(given, str) else _keys(release.inside("by"))
-
-
 def _questions(queries: Section) -> dict[str, Question]:
     if not queries.values:
         raise queries.refusal(None, 'no query is named; add one, such as n = { query = "count" }')
@@ -271,24 +266,6 @@ def _questions(queries: Section) -> dict[str, Question]:
 def _shares(release: Section) -> dict[str, Any] | None:
     shares = release.inside("shares")
     return {name: shares.need(name, AMOUNT) for name in shares.values} or None
-
-
-def _keys(by: Section) -> Keys | Filters | str:
-    """The public keys or filters; a column's name alone where keys are to be found in the rows."""
-    if "filters" in by.values:
-        by.only("filters")
-        filters = by.inside("filters")
-        texts = {label: filters.need(label, TEXT) for label in filters.values}
-        with by.document.naming(by.place, by.values):
-            return Filters(**texts)
-    by.only("column", "keys", "missing", "other")
-    if set(by.values) == {"column"}:
-        return by.need("column", TEXT)
-    values = [*by.need("keys", LIST)]
-    if by.get("missing", FLAG):
-        values.append(None)  # TOML has no null: rows without a key are asked for by name
-    with by.document.naming(by.place, by.values):
-        return Keys(by.need("column", TEXT), values, by.get("other", FLAG) or False)
 
 
 def _wanted(release: Section, questions: Mapping[str, Question]) -> Wanted:
