@@ -235,7 +235,7 @@ class _Session:
 
     def __init__(self, connection: "_Connection") -> None:
         self._connection = connection
-        self._waiting: list[tuple[bytes, Sequence[object] | None]] = []
+        self._waiting: list[bytes] = []
 
     @property
     def is_lost(self) -> bool:
@@ -244,26 +244,30 @@ class _Session:
 
     def execute(self, statement: str, values: Sequence[object] = (), /) -> Rows:
         """Run a statement, in which each `?` is one of the values."""
-        given = statement.replace("?", "%s").encode(), values or None
+        import psycopg
+
+        cursor = psycopg.ClientCursor(self._connection)
+        text = cursor.mogrify(statement.replace("?", "%s").encode(), values or None).encode()
         if not statement.lstrip().startswith("SELECT"):
-            self._waiting.append(given)
+            self._waiting.append(text)
             return _Nothing()
-        if self._waiting:
-            with self._connection.pipeline():
-                self._send()
-        return self._connection.execute(*given)
+        self._send()
+        return cursor.execute(text)
 
     def commit(self) -> bool:
         """Make it durable; whether the server says that it is."""
-        with self._connection.pipeline():
-            self._send()
-            done = self._connection.execute(b"COMMIT")
-        return done.statusmessage == "COMMIT"
+        return self._send(b"COMMIT") == "COMMIT"
 
-    def _send(self) -> None:
-        for statement, values in self._waiting:
-            self._connection.execute(statement, values)
+    def _send(self, *last: bytes) -> str | None:
+        """Send what waits; return what the server says of the last statement."""
+        texts = [*self._waiting, *last]
         self._waiting.clear()
+        if not texts:
+            return None
+        cursor = self._connection.execute(b"; ".join(texts))
+        while cursor.nextset():
+            pass
+        return cursor.statusmessage
 
 
 class _Nothing(tuple[()]):
