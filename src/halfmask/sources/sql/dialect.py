@@ -28,6 +28,7 @@ class Dialect:
       literal means that is not plain ASCII letters; empty where there is no need.
     most: the largest integer that can be written; above all cells of kind integer.
     far: an integer literal of 64 bits or more.
+    short: the sum of BIGINTs of at most 2^54, where `total` can be beaten.
     windowed: whether a total beside each row is a window's, so that rows are read once.
     """
 
@@ -63,6 +64,7 @@ class Dialect:
     hexed: str = ""
     most: int = 2**128
     far: str = "{0}"
+    short: str = ""
     windowed: bool = False
     counts: bool = False
 

@@ -91,7 +91,7 @@ def _moments(tally: Tally, used: Sequence[str], dialect: Dialect) -> dict[str, s
     spelled = {
         "n": "COUNT(*)",
         "p": "COUNT(v)",
-        "s": dialect.total.format("v"),
+        "s": (dialect.short or dialect.total).format("v"),
         "q": dialect.total.format(square),
     }
     return {moment: spelled[moment] for moment in used}

@@ -52,5 +52,7 @@ SPARK = Dialect(
     most=10**38 - 1,
     # As a bare literal, Spark finds every BIGINT below it, and nulls too.
     far="CAST({0} AS DECIMAL(38, 0))",
+    # High and low halves as BIGINTs: 2^36 rows fit, and beyond them Spark raises.
+    short=("(CAST(SUM(SHIFTRIGHT({0}, 27)) AS DECIMAL(38, 0)) * 134217728 + SUM({0} & 134217727))"),
     windowed=True,
 )
