@@ -292,7 +292,7 @@ class Curator(Serial, Spoken):
         self.close()
 
     def _setting(self, by: Keys | Filters | str | None, where: str | Predicate | None) -> Setting:
-        return setting_of(self.schema, self.unit, by, where)
+        return setting_of(self.schema, self.unit, by, where, self._source.near)
 
     def with_ledger(self, ledger: Ledger) -> "Curator":
         """The same table beside another ledger: as if it were opened again with that one."""

@@ -89,6 +89,15 @@ class Centre(ABC):
         """Refuse columns that are not there or hold no numbers."""
         self.box.region(setting)
 
+    def held(self, setting: Setting) -> None:
+        """Refuse rows that stay in an engine, where all points must be held at once."""
+        if not setting.near:
+            raise InvalidQuery(
+                f"{type(self).__name__}: it holds all points in memory, and these rows stay in "
+                "their database; ask a CoordinateMedian or RobustLocation, or open the rows as an "
+                "array. Nothing was charged."
+            )
+
     def foreseen(self, error: float, region: Region, enough: bool) -> Expected:
         """Return an expected error of a coordinate, given in deviations."""
         widest = float(np.max(region.widths * region.steps))
