@@ -292,7 +292,8 @@ class Curator(Serial, Spoken):
         self.close()
 
     def _setting(self, by: Keys | Filters | str | None, where: str | Predicate | None) -> Setting:
-        return setting_of(self.schema, self.unit, by, where, self._source.near)
+        near = getattr(self._source, "near", True)  # a source of someone's own may not say
+        return setting_of(self.schema, self.unit, by, where, near)
 
     def with_ledger(self, ledger: Ledger) -> "Curator":
         """The same table beside another ledger: as if it were opened again with that one."""

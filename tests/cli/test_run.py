@@ -134,6 +134,8 @@ def test_every_query_of_the_library_can_be_named_in_a_plan(folder):
         "steps": "1",
         "size": "true",
         "whiten": "false",
+        "clusters": "2",
+        "loss": '"median"',
     }
     points = {"columns": '["salary"]'}
     plane = {"columns": '["salary", "employee_id"]', "radius": "100_000"}
@@ -144,6 +146,7 @@ def test_every_query_of_the_library_can_be_named_in_a_plan(folder):
         "coordinate_median": points,
         "robust_location": points,
         "location": points,
+        "kmeans": points,
         "sign_covariance": plane,
         "tyler_scatter": plane,
         "spatial_median": points,
@@ -159,7 +162,7 @@ def test_every_query_of_the_library_can_be_named_in_a_plan(folder):
         | points,
         "mean": {"lower": None, "upper": None},
     }
-    releases, delta = [], {"robust_location", "tyler_scatter"}
+    releases, delta = [], {"robust_location", "tyler_scatter", "kmeans"}
     for name in QUERIES:
         values = parameters | own.get(name, {})
         named = {one.name: values[one.name] for one in fields_of(name)}
