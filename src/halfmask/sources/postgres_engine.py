@@ -120,9 +120,6 @@ class PostgresEngine:
         error.__context__ = None
         raise error
 
-    def discarded(self, table: str) -> None:
-        """Do nothing: no table is made in a database."""
-
     def close(self) -> None:
         """Let go of the connection; a second call does nothing."""
         with self._lock:

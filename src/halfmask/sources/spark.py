@@ -150,8 +150,13 @@ class SparkEngine:
         found = self._guarded(error, lambda: self._session.sql(sql).toArrow())
         return {name: found.column(name).to_numpy() for name in found.column_names}
 
-    def discarded(self, table: str) -> None:
-        """There are no tables of rows here, for nothing is near."""
+    def cloud(self, sql: str, size: int) -> Far:
+        """Return points whose sums are made in Spark, by Python workers that know halfmask."""
+
+        def summed(statistic: Statistic) -> NDArray[Any]:
+            return self.guarded(lambda: whole(statistic, self._session.sql(sql), size))
+
+        return Far(self, sql, size, summed)
 
     def cloud(self, sql: str, size: int) -> Far:
         """Return points whose sums are made in Spark, by Python workers that know halfmask."""
