@@ -67,6 +67,23 @@ def test_a_password_in_a_plan_is_refused(run, url):
         assert "s3cret" not in done.output
 
 
+def test_a_plan_is_written_from_the_catalogue(url, tmp_path):
+    plan = tmp_path / "plan.toml"
+    done = CliRunner().invoke(app, ["init", url, "--table", "staff", "-o", str(plan)])
+    assert done.exit_code == 0, done.output
+    text = plan.read_text(encoding="utf-8")
+    assert f'source = "{url}"\ntable = "staff"\n' in text
+    assert '#   "pay": real' in text
+    filled = text.replace('lower = "?"', "lower = 0").replace('upper = "?"', "upper = 99")
+    plan.write_text(filled, encoding="utf-8")
+    assert CliRunner().invoke(app, ["check", str(plan)]).exit_code == 0
+    secret = url.replace("postgres@", "postgres:s3cret@")
+    done = CliRunner().invoke(app, ["init", secret, "--table", "staff", "-o", f"{plan}2"])
+    assert done.exit_code == 1
+    assert "holds a password" in " ".join(done.stderr.split())
+    assert "s3cret" not in done.output
+
+
 def test_what_is_wrong_is_told_by_its_line(run, url):
     done = run("check", url, table="stuff")
     assert done.exit_code == 1

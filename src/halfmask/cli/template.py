@@ -29,7 +29,7 @@ _HEAD = """\
 
 [table]
 source = {source}
-# unit = {unit}  # whom a row is about; without it each row is protected on its own
+{table}# unit = {unit}  # whom a row is about; without it each row is protected on its own
 # rows_per_unit = 1  # how many rows' worth one unit may add; more is scaled down
 # rows = 1000  # your public guess of the number of rows, for `halfmask cost`
 
@@ -74,7 +74,7 @@ epsilon = 0.2
 """
 
 
-def draft(schema: Schema, source: str, plan: str, ledger: str) -> str:
+def draft(schema: Schema, source: str, plan: str, ledger: str, table: str | None = None) -> str:
     """Write a plan: a release of each shape, one column each.
 
     In a CSV file any column may hold numbers or text, so there the groups stay a comment.
@@ -86,6 +86,7 @@ def draft(schema: Schema, source: str, plan: str, ledger: str) -> str:
             plan=plan,
             columns="\n".join(_described(schema)),
             source=_quoted(source),
+            table=f"table = {_quoted(table)}\n" if table else "",
             unit=_quoted(unit.name if unit else "person_id"),
             ledger=_quoted(ledger),
             mark=PLACEHOLDER,

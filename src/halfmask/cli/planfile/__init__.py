@@ -3,12 +3,13 @@
 - `read_plan`: a `Document` becomes a `Plan`: its `Table`, its `Budget`, its `Ask`s
 - `Document`: the text and its places
 - `QUERIES`: the queries that a plan can name, built from the public query classes
+- `secretive`: the address of a database, without a password
 - `PLACEHOLDER`: what is still to be filled in by a person
 """
 
 from halfmask.cli.planfile.document import Document
 from halfmask.cli.planfile.kinds import QUERIES
-from halfmask.cli.planfile.plan import Ask, Budget, Plan, Table, Wanted, read_plan
+from halfmask.cli.planfile.plan import Ask, Budget, Plan, Table, Wanted, read_plan, secretive
 from halfmask.cli.planfile.section import PLACEHOLDER
 
 __all__ = [
@@ -21,4 +22,5 @@ __all__ = [
     "Table",
     "Wanted",
     "read_plan",
+    "secretive",
 ]

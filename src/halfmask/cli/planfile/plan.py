@@ -27,7 +27,7 @@ from halfmask.queries import price_of
 from halfmask.sources import is_address
 from halfmask.sql import names_in, read_sql
 
-__all__ = ["Ask", "Budget", "Plan", "Table", "Wanted", "read_plan"]
+__all__ = ["Ask", "Budget", "Plan", "Table", "Wanted", "read_plan", "secretive"]
 
 _MONEY = ("epsilon", "delta", "rho", "mu")
 _SECRET = re.compile("//[^@]*:[^@]*@|password=", re.IGNORECASE)
@@ -165,13 +165,20 @@ def _source(table: Section) -> Path | str:
     source = table.need("source", TEXT)
     if not is_address(source):
         return document_path(table.document, source)
-    if _SECRET.search(source):
-        raise table.refusal(
-            "source",
+    try:
+        return secretive(source)
+    except InvalidQuery as problem:
+        raise table.refusal("source", problem) from None
+
+
+def secretive(address: str) -> str:
+    """Return the address of a database; InvalidQuery if it holds a password."""
+    if _SECRET.search(address):
+        raise InvalidQuery(
             "the address holds a password, and plans are shown; take it out, and give it in "
-            "PGPASSWORD or in the password file",
+            "PGPASSWORD or in the password file"
         )
-    return source
+    return address
 
 
 def _public(schema: Section, name: str) -> Public | str:
