@@ -64,9 +64,9 @@ def open(  # noqa: PLR0913
         source: a path to a .csv, .csv.gz or .parquet file or a folder of Parquet files, a pandas,
             polars or Arrow table, a NumPy array of shape (n,) or (n, d) (columns x0, x1, ...), a
             dict of columns, a DuckDB relation, a `Join` of two of these, a Spark DataFrame, or the
-            address of a PostgreSQL database, such as postgresql://user@host/name. A CSV must quote
-            as RFC 4180 says: where a writer does not quote line breaks, one person's text becomes
-            rows of others; use Parquet then.
+            address of a PostgreSQL database: postgresql://user@host/name. A CSV must quote as RFC
+            4180 says: a line break that is not quoted makes rows of others of a person's text; use
+            Parquet then.
         table: the table or view of a database, such as "public.staff"; nothing else has one.
         unit: the column that says whom a row is about; None protects single rows.
         rows_per_unit: how many rows' worth one unit may add; what is beyond is scaled down.

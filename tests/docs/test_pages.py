@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from matplotlib import pyplot
+from source_postgres import fill
 from typer.testing import CliRunner
 
 from halfmask.cli import app
@@ -43,13 +44,26 @@ def beside(tmp_path, monkeypatch):
     pyplot.close("all")
 
 
+DATABASES = "docs/databases.md"  # waits for servers
+
+
 @pytest.mark.usefixtures("beside")
-@pytest.mark.parametrize("name", [name for name in NAMES if blocks(name, "python")])
+@pytest.mark.parametrize("name", [n for n in NAMES if blocks(n, "python") and n != DATABASES])
 def test_python_in_a_page_runs(name):
     """All blocks of a page, in order, in one namespace."""
     names: dict[str, object] = {}
     for block in blocks(name, "python"):
         exec(compile(block, name, "exec"), names)
+
+
+def test_python_about_postgresql_runs(postgres):
+    """Its address is exchanged for that of a throwaway server."""
+    url = postgres.new_database()
+    columns = {"employee_id": range(100), "dept": ["ops", "r&d"] * 50, "salary": range(100)}
+    fill(url, {"employee_id": "int", "dept": "text", "salary": "numeric"}, columns, "staff")
+    (block,) = (block for block in blocks(DATABASES, "python") if "postgresql://" in block)
+    (address,) = re.findall(r'"(postgresql://.*?)"', block)
+    exec(compile(block.replace(address, url), DATABASES, "exec"), {})
 
 
 @pytest.mark.usefixtures("beside")

@@ -70,6 +70,12 @@ class PostgresHome:
             for statement in statements:
                 connection.execute(statement)
 
+    def found(self):
+        """How many tables and views the schema holds."""
+        kinds = "c.relkind IN ('r', 'v')"
+        place = f"pg_class c WHERE c.relnamespace = '{self.name}'::regnamespace AND {kinds}"
+        return int(self.server.sql(f"SELECT count(*) FROM {place}"))
+
     def edit(self, *statements):
         self.sql("SET session_replication_role = replica", *statements)
 
@@ -111,6 +117,16 @@ def home(request):
 @pytest.fixture
 def filled(home):
     """A home whose ledger has three charges and their answers."""
+    return fill(home)
+
+
+@pytest.fixture
+def filled_postgres(postgres_home):
+    """The same on the server."""
+    return fill(postgres_home)
+
+
+def fill(home):
     book = Ledger(home.place, budget=1)
     for name in ("one", "two", "three"):
         book.record(book.charge(Pure(0.1), query=name, actor="ada", request_id=name), f"[{name}]")

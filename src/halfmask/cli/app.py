@@ -52,8 +52,8 @@ for command in (init, check, cost, preview, run):
     app.command()(command)
 app.command("verify")(verify_plan)
 app.command("report")(report_releases)
-for command in (show, report, verify):
-    ledger.command()(command)
+for reading in (show, report, verify):
+    ledger.command()(reading)
 app.add_typer(ledger, name="ledger")
 
 

@@ -8,22 +8,27 @@ import typer
 
 from halfmask.cli.show import say, table, visible
 from halfmask.errors import LedgerError
-from halfmask.privacy import ExportedLedger, Ledger
+from halfmask.privacy import ExportedLedger, Ledger, is_stored, shown_place
 
 __all__ = ["report", "show", "verify"]
 
 WIDTH = 100
 LEAST = 12
 
-LedgerPath = Annotated[Path, typer.Argument(metavar="FILE", help="The ledger, a file.")]
+LedgerPlace = Annotated[
+    str,
+    typer.Argument(
+        metavar="LEDGER", help="The ledger: a file, or postgresql://user@host/database#name."
+    ),
+]
 
 
 def show(
-    path: LedgerPath,
+    place: LedgerPlace,
     full: Annotated[bool, typer.Option("--full", help="Write every question in full.")] = False,
 ) -> None:
     """List every charge of a ledger, and what is left."""
-    ledger = _opened(path)
+    ledger = _opened(place)
     headers = ("", "time (UTC)", "who", "asked", "price", "spent by then")
     rows = [
         [str(entry.seq), entry.time[:16], entry.actor, entry.query, entry.price, entry.total]
@@ -34,11 +39,11 @@ def show(
 
 
 def report(
-    path: LedgerPath,
+    place: LedgerPlace,
     delta: Annotated[str, typer.Option(help="Allowed where sums are converted.")] = "1e-6",
 ) -> None:
     """Say what was spent so far under every definition of privacy, and what is left."""
-    say(*_opened(path).report(delta).lines())
+    say(*_opened(place).report(delta).lines())
 
 
 def _fitting(headers: Sequence[str], rows: list[list[object]]) -> list[list[object]]:
@@ -58,7 +63,7 @@ def _cut(text: str, width: int) -> str:
 
 
 def verify(
-    path: LedgerPath,
+    place: LedgerPlace,
     head: Annotated[
         str | None,
         typer.Option(help="A head that a release carries: the ledger must still contain it."),
@@ -69,23 +74,25 @@ def verify(
     A file that ends in .json is an export, as MATLAB and Octave keep it.
     """
     ledger: Ledger | ExportedLedger
-    if path.suffix == ".json":
-        ledger = ExportedLedger.read(path, head)
+    if Path(place).suffix == ".json":
+        ledger = ExportedLedger.read(place, head)
         count = len(ledger.entries)
     else:
-        ledger = _opened(path)
+        ledger = _opened(place)
         ledger.verify(head)
         count = len(ledger.entries())
     charges = "1 charge" if count == 1 else f"{count} charges"
     say(
-        f"{path}: whole. {charges}, {ledger.spent} spent of {ledger.budget}; head {ledger.head}",
+        f"{shown_place(place)}: whole. {charges}, {ledger.spent} spent of {ledger.budget}; "
+        f"head {ledger.head}",
         *([f"It contains the head {head}."] if head else []),
     )
 
 
-def _opened(path: Path) -> Ledger:
-    if not path.exists():
+def _opened(place: str) -> Ledger:
+    if not is_stored(place):
         raise LedgerError(
-            f"{path}: there is no such ledger; `halfmask run` makes the one that a plan names"
+            f"{shown_place(place)}: there is no such ledger; `halfmask run` makes the one that a "
+            "plan names"
         )
-    return Ledger(path)
+    return Ledger(place)

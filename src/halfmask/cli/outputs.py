@@ -52,7 +52,7 @@ def _kept(plan: Plan) -> Iterator[tuple[Path, str]]:
             else map(Path, glob.glob(str(source), recursive=True))
         ):
             yield found, "part of the plan's table"
-    if plan.budget.ledger is not None:
+    if isinstance(plan.budget.ledger, Path):
         for ending in ("", "-wal", "-shm", "-journal"):  # SQLite's own files beside it
             yield Path(f"{plan.budget.ledger}{ending}"), "the plan's ledger"
 

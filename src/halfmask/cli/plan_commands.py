@@ -154,8 +154,7 @@ def _sum_up(plan: Plan, curator: Curator) -> None:
 
 
 def _left(plan: Plan, curator: Curator) -> str:
-    place = plan.budget.ledger or "in memory: each run starts anew"
-    return f"Left: {curator.remaining} of {curator.ledger.budget} ({place})."
+    return f"Left: {curator.remaining} of {curator.ledger.budget} ({plan.budget.place})."
 
 
 def _asked(ask: Ask) -> list[str]:

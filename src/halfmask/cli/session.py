@@ -31,13 +31,13 @@ def open_plan(plan: Plan) -> Curator:
     """Open the table beside a ledger that is only read: one in memory where no file is yet."""
     budget, document = plan.budget, plan.document
     with document.naming(("budget",), {"ledger": budget.ledger}):
-        if budget.ledger is not None and budget.ledger.exists():
+        if budget.has_ledger:
             book = Ledger(budget.ledger, budget=budget.cost)
         elif budget.cost is not None:
             book = Ledger(budget=budget.cost)
         else:
             raise InvalidQuery(
-                f"ledger: there is no file {str(budget.ledger)!r} yet; add the budget that it "
+                f"ledger: there is none yet at {budget.place!r}; add the budget that it "
                 "shall hold, such as `epsilon = 1`"
             )
     table = plan.table

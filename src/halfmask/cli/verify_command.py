@@ -120,7 +120,7 @@ def verify_plan(
 def _measure(plan: Plan) -> Measure:
     """The currency in which what an error needs is priced: that of the budget."""
     budget = plan.budget
-    if budget.cost is not None or budget.ledger is None or not budget.ledger.exists():
+    if budget.cost is not None or not budget.has_ledger:
         return budget.cost.measure if budget.cost is not None else Measure.PURE
     return Ledger(budget.ledger).measure
 

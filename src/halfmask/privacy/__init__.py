@@ -10,7 +10,8 @@ Ledger         `Ledger`, its `Receipt` and `Entry`; `Purse`, a part of it for on
                and `EndingPurse`, for one that ends with Gaussian noise
                `zcdp_delta`, `zcdp_epsilon`, `zcdp_rho`, `gdp_delta`, `gdp_epsilon`, `gdp_mu`
 Ledger         `Ledger`, its `Receipt` and `Entry`; `Purse`, a part of it for one procedure;
-               `ExportedLedger`, the JSON that MATLAB and Octave keep
+               `ExportedLedger`, the JSON that MATLAB and Octave keep;
+               `is_stored`, `shown_place` of where one is
 """
 
 from halfmask.privacy.chain import Entry
@@ -37,6 +38,7 @@ from halfmask.privacy.meaning import Meaning
 from halfmask.privacy.purse import Purse
 from halfmask.privacy.receipt import Receipt
 from halfmask.privacy.report import Report
+from halfmask.privacy.store import is_stored, shown_place
 from halfmask.privacy.unit import PrivacyUnit, Relation
 
 __all__ = [
@@ -65,9 +67,11 @@ __all__ = [
     "gdp_epsilon",
     "gdp_mu",
     "gdp_pure",
+    "is_stored",
     "plain",
     "pure_mu",
     "pure_rho",
+    "shown_place",
     "zcdp_delta",
     "zcdp_epsilon",
     "zcdp_pure",

@@ -27,7 +27,7 @@ from halfmask.privacy.currencies import Pure
 from halfmask.privacy.exact import Number
 from halfmask.privacy.receipt import Receipt, repeated
 from halfmask.privacy.report import Report
-from halfmask.privacy.store import Session, is_stored, open_store
+from halfmask.privacy.store import Session, open_store
 from halfmask.privacy.texts import stored_query, stored_text
 
 __all__ = ["Ledger"]
@@ -86,11 +86,6 @@ class Ledger:
     def place(self) -> str:
         """Where it is, for people: a file, a server without user and password, or in memory."""
         return self._store.place
-
-    @staticmethod
-    def is_there(path: str | os.PathLike[str]) -> bool:
-        """Whether there is a file, or on a server a ledger; LedgerError if it does not tell."""
-        return is_stored(path)
 
     @property
     def measure(self) -> Measure:

@@ -75,13 +75,8 @@ def open_postgres(
 def _opened(
     engine: PostgresEngine, table: str, schema: Schema | Mapping[str, Kind] | None
 ) -> Table:
-    failed = SourceError(
-        "source: the database cannot be reached: check the host, port, database, user and "
-        "password of the address, PG* variables and password file, and that the server runs"
-    )
-    place = engine.run(_server, failed)
-    found = engine.run(lambda connection: _find(connection, table), _missing(table))
-    number, *names = found
+    place = _place(engine)
+    number, *names = engine.run(lambda connection: _find(connection, table), _missing(table))
     columns = engine.run(lambda connection: _columns(connection, number), _missing(table))
     useful = {column.name: column for column in columns if column.kind is not None}
     if not useful:
@@ -99,6 +94,25 @@ def _opened(
     opened = Table(".".join(names), public, physical, written, engine)
     opened.origin = f"{place} {written}"
     return opened
+
+
+def _place(engine: PostgresEngine) -> str:
+    try:
+        return engine.run(
+            _server,
+            SourceError(
+                "source: no database answers at this address: check its host, port, name and "
+                "user, and that the server runs"
+            ),
+        )
+    except SourceError as problem:
+        refused = problem
+    if engine.denied:
+        refused = SourceError(
+            "source: the server refuses this user with this password; give the right one in "
+            "PGPASSWORD, in the password file, or in the address"
+        )
+    raise refused
 
 
 def _server(connection: Any) -> str:

@@ -83,8 +83,7 @@ def _own(base: str, cell: str) -> str:
 
 def _instant(cell: str) -> str:
     """Write a date as its midnight; there are dates after the last time."""
-    least, most = "DATE '4713-11-24 BC'", "DATE '294276-12-31'"
-    near = f"{cell} BETWEEN {least} AND {most} OR NOT isfinite({cell})"
+    near = f"{cell} <= DATE '294276-12-31' OR NOT isfinite({cell})"
     return f"CAST(CASE WHEN {near} THEN {cell} END AS TIMESTAMP)"
 
 

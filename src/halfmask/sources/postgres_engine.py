@@ -27,10 +27,6 @@ SET LOCAL jit = off;
 """
 """The dialect is written for these; compiling a query would take longer than running it."""
 
-_CHANGED = (
-    "the columns of the table are not those that it was opened with; the charge stays; open it "
-    "again"
-)
 _PATIENCE = 5.0
 """Seconds that a server has to answer that it cancels."""
 
@@ -54,6 +50,7 @@ class PostgresEngine:
     address: a URL; what it leaves out comes from PG* variables and the password file, as always.
     expected: a query of no rows, and the names and types of its columns, without which no other
       query is run. It also keeps the table from being altered until the transaction ends.
+    denied: whether a server was there and wanted another password.
     """
 
     dialect = POSTGRES
@@ -66,6 +63,7 @@ class PostgresEngine:
         self._connection: Connection = None
         self._owner = os.getpid()
         self.expected: tuple[str, Types] | None = None
+        self.denied = False
 
     def __del__(self) -> None:
         if vars(self).get("_connection") is not None and self._owner == os.getpid():
@@ -129,17 +127,25 @@ class PostgresEngine:
         if self.expected is not None:
             probe, types = self.expected
             if types_of(connection, probe) != types:
-                raise ReleaseFailed(_CHANGED)
+                raise ReleaseFailed("the columns are not those that the table was opened with")
         return connection
 
     def _connected(self) -> Connection:
-        return driver().connect(
-            self._address,
-            autocommit=True,
-            prepare_threshold=None,
-            client_encoding="UTF8",
-            fallback_application_name="halfmask",
-        )
+        psycopg = driver()
+        try:
+            return psycopg.connect(
+                self._address,
+                autocommit=True,
+                prepare_threshold=None,
+                client_encoding="UTF8",
+                fallback_application_name="halfmask",
+            )
+        except psycopg.OperationalError as problem:
+            asked = problem.pgconn is not None and (
+                problem.pgconn.needs_password or problem.pgconn.used_password
+            )
+            self.denied = bool(asked)
+            raise
 
     def _drop(self) -> None:
         connection, self._connection = self._connection, None

@@ -10,7 +10,6 @@ from halfmask.cli.planfile.document import Document, Place
 from halfmask.cli.planfile.kinds import Question, question
 from halfmask.cli.planfile.section import (
     AMOUNT,
-    BOUND,
     FLAG,
     LIST,
     TABLE,
@@ -20,12 +19,12 @@ from halfmask.cli.planfile.section import (
     Form,
     Section,
 )
+from halfmask.cli.planfile.spoken import declared, spoken
 from halfmask.errors import InvalidQuery
-from halfmask.plan import Filters, Keys, Public, Schema, where
-from halfmask.privacy import Cost
+from halfmask.plan import Filters, Keys, where
+from halfmask.privacy import Cost, is_stored, shown_place
 from halfmask.queries import price_of
 from halfmask.sources import is_address
-from halfmask.sql import names_in, read_sql
 
 __all__ = ["Ask", "Budget", "Plan", "Table", "Wanted", "read_plan"]
 
@@ -55,7 +54,19 @@ class Budget:
     """What may be spent: a price, a ledger that holds one, or both for a ledger to be made."""
 
     cost: Cost | None
-    ledger: Path | None
+    ledger: Path | str | None
+
+    @property
+    def has_ledger(self) -> bool:
+        """Whether the ledger that is named is there."""
+        return self.ledger is not None and is_stored(self.ledger)
+
+    @property
+    def place(self) -> str:
+        """Where the money is kept, for people."""
+        if self.ledger is None:
+            return "in memory: each run starts anew"
+        return shown_place(self.ledger)
 
 
 @dataclass(frozen=True)
@@ -145,7 +156,7 @@ def _table(top: Section) -> Table:
     }
     schema = table.inside("schema")
     if schema.values:
-        given["schema"] = {name: _public(schema, name) for name in schema.values}
+        given["schema"] = {name: declared(schema, name) for name in schema.values}
     return Table(_source(table), given, _rows(table))
 
 
@@ -162,24 +173,12 @@ def _source(table: Section) -> Path | str:
     return source
 
 
-def _public(schema: Section, name: str) -> Public | str:
-    """A kind in quotes, or a table of a kind, bounds and keys."""
-    if not isinstance(schema.values[name], dict):
-        return schema.need(name, TEXT)
-    column = schema.inside(name)
-    forms: dict[str, Form[Any]] = {"kind": TEXT, "lower": BOUND, "upper": BOUND, "keys": LIST}
-    column.only(*forms)
-    given = {key: column.need(key, form) for key, form in forms.items() if key in column.values}
-    with column.document.naming(column.place, column.values):
-        return Public(**given)
-
-
 def _budget(top: Section) -> Budget:
     budget = _part(top, "budget", "epsilon = 1")
     budget.only("ledger", *_MONEY)
     ledger = budget.get("ledger", TEXT)
     cost = None if ledger and set(budget.values) == {"ledger"} else _price(budget)
-    return Budget(cost, document_path(top.document, ledger) if ledger else None)
+    return Budget(cost, _ledger(top.document, ledger) if ledger else None)
 
 
 def _asks(top: Section, table: Table) -> tuple[Ask, ...]:
@@ -205,7 +204,7 @@ def _ask(release: Section, table: Table) -> Ask:
     by, condition = _by(release) if "by" in release.values else None, _filter(release)
     if "sql" in release.values:
         release.only("sql", "shares", *(key for key in beside if key not in ("where", "by")))
-        questions, by, condition = _spoken(release, table)
+        questions, by, condition = spoken(release, table.options)
     elif "queries" in release.values:
         release.only("queries", "shares", *beside)
         questions = _questions(release.inside("queries"))
@@ -226,21 +225,6 @@ def _ask(release: Section, table: Table) -> Ask:
         rows=_rows(release) or guess,
         values=release.values,
     )
-
-
-def _spoken(
-    release: Section, table: Table
-) -> tuple[Mapping[str, Question], Keys | Filters | str | None, str | None]:
-    """Read a SELECT: columns as they are written, and what the plan's own schema says of them."""
-    text = release.need("sql", TEXT)
-    known = {
-        n: one for n, one in table.options.get("schema", {}).items() if isinstance(one, Public)
-    }
-    with release.document.naming(release.place, release.values):
-        named = Schema.of(dict.fromkeys({*names_in(text), *known}, "unread")).knowing(known)
-        asked = read_sql(text, named, unit=table.options.get("unit"))
-    questions = asked.query if isinstance(asked.query, dict) else {"": asked.query}
-    return questions, asked.by, None if asked.where is None else str(asked.where)
 
 
 def _by(release: Section) -> Keys | Filters | str:
@@ -310,6 +294,10 @@ def _price(section: Section) -> Cost:
     given = {key: section.need(key, AMOUNT) for key in _MONEY if key in section.values}
     with section.document.naming(section.place, section.values):
         return price_of(**given)
+
+
+def _ledger(document: Document, name: str) -> Path | str:
+    return name if "://" in name else document_path(document, name)
 
 
 def document_path(document: Document, name: str) -> Path:

@@ -11,7 +11,7 @@ from halfmask.privacy.store.base import Fill, Session, Store
 from halfmask.privacy.store.postgres import PostgresStore
 from halfmask.privacy.store.sqlite import SqliteStore
 
-__all__ = ["Fill", "Session", "Store", "is_stored", "open_store"]
+__all__ = ["Fill", "Session", "Store", "is_stored", "open_store", "shown_place"]
 
 Place = str | os.PathLike[str] | None
 
@@ -24,6 +24,15 @@ def open_store(place: Place, fill: Fill | None, *, patience: float) -> Store:
 def is_stored(place: str | os.PathLike[str]) -> bool:
     """Whether something is at a path, or a ledger at an address; LedgerError if none can tell."""
     return _kind(place).is_there(place)
+
+
+def shown_place(place: str | os.PathLike[str]) -> str:
+    """Return a path as it is, and of an address only what is no secret.
+
+    >>> shown_place("pay.ledger")
+    'pay.ledger'
+    """
+    return _kind(place).shown(place)
 
 
 def _kind(place: Place) -> type[PostgresStore] | type[SqliteStore]:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from halfmask.errors import LedgerError
 from halfmask.privacy.store.address import Address
 from halfmask.privacy.store.base import Fill, Rows, Session, Store
-from halfmask.privacy.store.refusals import reason
+from halfmask.privacy.store.refusals import FORBIDDEN, reason
 from halfmask.privacy.store.tables import tables
 
 if TYPE_CHECKING:
@@ -40,7 +40,8 @@ _SCHEMA = tables(
 )
 
 _FOUND = """
-SELECT c.relname, c.relkind = 'r' AND c.relpersistence = 'p', obj_description(c.oid, 'pg_class')
+SELECT c.relname, c.relkind = 'r' AND c.relpersistence = 'p', obj_description(c.oid, 'pg_class'),
+    has_schema_privilege(n.oid, 'USAGE')
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE n.nspname = ? AND c.relkind NOT IN ('i', 'I', 't')"""
 
@@ -85,6 +86,11 @@ class PostgresStore(Store):
             return False
         return True
 
+    @staticmethod
+    def shown(place: str | os.PathLike[str]) -> str:
+        """The address without user, password and options."""
+        return Address.of(str(place)).shown
+
     def _open(self, fill: Fill | None) -> None:
         with self._transaction(write=False) as session:
             if self._is_ledger(session):
@@ -111,13 +117,15 @@ class PostgresStore(Store):
     def _is_ledger(self, session: Session) -> bool:
         """Whether the schema holds a ledger, not nothing; LedgerError if it holds anything else."""
         found = session.execute(_FOUND, (self._at.schema,)).fetchall()
-        permanent = {name for name, is_permanent, _ in found if is_permanent}
-        marks = [mark for name, _, mark in found if name == "account"]
+        permanent = {name for name, is_permanent, *_ in found if is_permanent}
+        marks = [mark for name, _, mark, _ in found if name == "account"]
         if found and not (permanent >= _TABLES and marks == [_MARK]):
             raise LedgerError(
                 f"ledger: {self.place} is not a ledger: its schema holds other tables; "
                 "give another name after the # (nothing was changed)"
             )
+        if not all(may_use for *_, may_use in found):  # who may not would find no table in it
+            raise LedgerError(f"ledger: {self.place} {FORBIDDEN}. No row was read.")
         return bool(found)
 
     def _close(self) -> None:

@@ -2,8 +2,12 @@
 
 from halfmask.privacy.store.tables import DAMAGED, FULL, LOCKED
 
-__all__ = ["LOST", "reason"]
+__all__ = ["FORBIDDEN", "reason"]
 
+FORBIDDEN = (
+    "may not be used so by you; let its owner GRANT USAGE on the schema, SELECT and INSERT on its "
+    "tables, and UPDATE on account"
+)
 LOST = "lost its connection; nothing was charged, so ask again when the server answers"
 
 _REASONS = {
@@ -12,10 +16,9 @@ _REASONS = {
     "53300": "has no connection left for you; close some, or raise max_connections",
     "53": "has too little memory or room; free some and ask again",
     "25006": "is read-only: a standby, or a role that may only read; use the primary server",
-    "42501": "may not be used so by you; let its owner GRANT USAGE on the schema, SELECT and "
-    "INSERT on its tables, and UPDATE on account",
-    "42P01": "was dropped or renamed while in use, so charges are missing; restore it, or open the "
-    "one that you trust anew",
+    "42501": FORBIDDEN,
+    "42P01": "was dropped, renamed or closed to you while in use, so charges are missing; restore "
+    "it, or open the one that you trust anew",
     "42703": "is no ledger any more: a column is gone; restore it from a copy you trust",
     "23": "holds rows that do not fit each other; run `halfmask ledger verify` on it",
     "22": "cannot hold this text; ask in plain characters",

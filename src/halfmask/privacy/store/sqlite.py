@@ -60,6 +60,11 @@ class SqliteStore(Store):
         """Whether there is a file."""
         return Path(place).exists()
 
+    @staticmethod
+    def shown(place: str | os.PathLike[str]) -> str:
+        """The path as it was given."""
+        return str(place)
+
     def _open(self, fill: Fill | None) -> None:
         if self.path is not None:
             self._open_file(self.path, fill)
