@@ -1,16 +1,20 @@
 """Private k-means on MNIST: purity, beside k-means of the same rows without noise.
 
 Run: OPENBLAS_NUM_THREADS=1 python benchmarks/cluster.py              # everything
-     python benchmarks/cluster.py --only rows --seeds 1               # or: epsilons, losses
+     python benchmarks/cluster.py --only rows --seeds 1               # or: peers, epsilons, losses
 
 Ten clusters of images, as rows of length 1: 784 pixels, or pooled 4 x 4 to 7 x 7, which is a map
 that everybody may know. Purity: the share of rows whose label is the most common of their cluster.
 Images are those of benchmarks/federated.py; each seed draws its own rows, and delta is 1e-6.
-K-means is scikit-learn's, the best of 3 starts.
+K-means is scikit-learn's, the best of 3 starts. diffprivlib has an environment of its own, as in
+benchmarks/peers.py; Google's clustering by hashing is on no registry, so it is not run.
 """
 
 import argparse
+import sys
+import tempfile
 import time
+from pathlib import Path
 
 import numpy as np
 from federated import DATA, fetch, labels
@@ -18,6 +22,11 @@ from sklearn.cluster import KMeans
 
 from halfmask.cluster import PrivateKMeans
 
+sys.path.insert(0, str(Path(__file__).resolve().parent / "peers"))
+
+from libraries import PEERS, SCRIPTS, prepare
+
+PEER = next(one for one in PEERS if one.name == "diffprivlib")
 DELTA = "1e-6"
 LINE = 0.85  # of the purity without noise: what the article promises at epsilon 1
 SIZES = (2000, 5000, 10_000, 30_000, 60_000)
@@ -33,8 +42,13 @@ class Mnist:
         self.pooled = pixels.reshape(-1, 7, 4, 7, 4).mean((2, 4), dtype=np.float32).reshape(-1, 49)
         self.y = labels("train-labels-idx1-ubyte")
 
-    def rows(self, n, pooled, seed):
-        drawn = np.random.default_rng(seed).permutation(len(self.y))[:n]
+    def rows(self, n, pooled, seed=None):
+        """Rows drawn by a seed, or the first of the file, which are a little easier."""
+        drawn = (
+            np.arange(n)
+            if seed is None
+            else np.random.default_rng(seed).permutation(len(self.y))[:n]
+        )
         return (self.pooled if pooled else self.whole)[drawn], self.y[drawn]
 
 
@@ -49,11 +63,14 @@ def private(X, y, epsilon, **settings):
     return purity(model.predict(X), y), time.process_time() - start
 
 
+def unit(X):
+    return X / np.linalg.norm(X.astype(np.float32), axis=1, keepdims=True)
+
+
 def plain(X, y, seed):
     """Purity without noise, and CPU seconds."""
     start = time.process_time()
-    unit = X / np.linalg.norm(X.astype(np.float32), axis=1, keepdims=True)
-    model = KMeans(10, n_init=3, random_state=seed).fit(unit)
+    model = KMeans(10, n_init=3, random_state=seed).fit(unit(X))
     return purity(model.labels_, y), time.process_time() - start
 
 
@@ -74,6 +91,41 @@ def rows(data, seeds):
                 f"{got[:, 1].mean():.1f} ({base[1]:.1f}) |",
                 flush=True,
             )
+
+
+def diffprivlib(X, y, epsilon, upper):
+    """Purity of diffprivlib's k-means, of columns from 0 to `upper`, and CPU seconds of the fit."""
+    with tempfile.TemporaryDirectory() as folder:
+        np.save(Path(folder) / "rows.npy", X)
+        script = str(SCRIPTS / "diffprivlib_kmeans.py")
+        seconds = float(PEER.run(script, folder, "10", str(epsilon), str(upper)))
+        centres = np.load(Path(folder) / "centres.npy")
+    nearest = ((centres**2).sum(1) - 2 * (X @ centres.T)).argmin(1)
+    return purity(nearest, y), seconds
+
+
+def peers(data, seeds):
+    """Ours beside k-means and diffprivlib, of the first rows of the file and of rows drawn."""
+    prepare(PEER)
+    print(
+        f"\nEpsilon 1, means of {seeds} seeds; private: of more fits, with their standard error\n"
+    )
+    print(
+        "| rows | columns | k-means | private | diffprivlib, length 1 | diffprivlib, as they are |"
+    )
+    print("| --- | ---: | ---: | ---: | ---: | ---: |")
+    for n, pooled, first in ((10_000, True, True), (10_000, True, False), (60_000, False, True)):
+        tables = [data.rows(n, pooled, None if first else seed) for seed in range(seeds)]
+        base = np.mean([plain(X, y, s)[0] for s, (X, y) in enumerate(tables)])
+        got = np.array([private(X, y, 1)[0] for X, y in tables for _ in range(16 if pooled else 1)])
+        theirs = [diffprivlib(unit(X), y, 1, 1)[0] for X, y in tables]
+        raw = [diffprivlib(X.astype(np.float32), y, 1, 255)[0] for X, y in tables]
+        print(
+            f"| {n}, {'the first' if first else 'drawn'} | {49 if pooled else 784} | {base:.3f} | "
+            f"**{got.mean():.3f}** ({got.std(ddof=1) / len(got) ** 0.5:.3f}) | "
+            f"{np.mean(theirs):.3f} | {np.mean(raw):.3f} |",
+            flush=True,
+        )
 
 
 def epsilons(data, seeds):
@@ -111,7 +163,7 @@ def losses(data, seeds):
         print(f"| {loss} | {np.mean(clean):.3f} | {np.mean(noisy):.3f} |", flush=True)
 
 
-PARTS = {f.__name__: f for f in (rows, epsilons, losses)}
+PARTS = {f.__name__: f for f in (rows, peers, epsilons, losses)}
 
 
 def main():

@@ -46,7 +46,7 @@ SECTIONS = (
     ), members=False),
     Section("Centres and spread in many dimensions", names=(
         "SpatialMedian", "BoxMedian", "CoordinateMedian", "DepthMedian", "RobustLocation",
-        "Location", "DepthCheck", "SignCovariance", "TylerScatter",
+        "Location", "DepthCheck", "SignCovariance", "TylerScatter", "KMeans",
     ), members=False),
     Section("Centres of an array, in one call", names=(
         "spatial_median", "box_median", "coordinatewise_median", "robust_location",

@@ -84,6 +84,7 @@ def setting_of(
     unit: PrivacyUnit,
     by: Keys | Filters | str | None,
     where: str | Predicate | None,
+    near: bool = True,
 ) -> Setting:
     """The public facts of an ask; InvalidQuery for groups or filters that do not fit the schema."""
     if by is not None and not isinstance(by, Keys | Filters | str):
@@ -98,9 +99,9 @@ def setting_of(
         raise InvalidQuery(f'where: {shown(where)} is no row filter; write one like "age >= 18"')
     predicate.check(schema)
     if by is None or isinstance(by, str):
-        return Setting(schema, unit, predicate)
+        return Setting(schema, unit, predicate, near=near)
     by.check(schema)
-    return Setting(schema, unit, predicate, by)
+    return Setting(schema, unit, predicate, by, near)
 
 
 def supposed(rows: int) -> None:

@@ -64,9 +64,9 @@ def open(  # noqa: PLR0913
         source: a path to a .csv, .csv.gz or .parquet file or a folder of Parquet files, a pandas,
             polars or Arrow table, a NumPy array of shape (n,) or (n, d) (columns x0, x1, ...), a
             dict of columns, a DuckDB relation, a `Join` of two of these, a Spark DataFrame, or the
-            address of a PostgreSQL database: postgresql://user@host/name. A CSV must quote as RFC
-            4180 says: a line break that is not quoted makes rows of others of a person's text; use
-            Parquet then.
+            address of a PostgreSQL database, such as postgresql://user@host/name. A CSV must quote
+            as RFC 4180 says: where a writer does not quote line breaks, one person's text becomes
+            rows of others; use Parquet then.
         table: the table or view of a database, such as "public.staff"; nothing else has one.
         unit: the column that says whom a row is about; None protects single rows.
         rows_per_unit: how many rows' worth one unit may add; what is beyond is scaled down.
@@ -74,7 +74,8 @@ def open(  # noqa: PLR0913
             spread over all of its groups.
         relation: `add_remove` (default) or `replace` (the number of units is public).
         budget: epsilon, or `Pure`, `Approximate`, `ZCDP`, `GDP`.
-        ledger: a file that holds the budget durably, shared by processes; None keeps it in memory.
+        ledger: what holds the budget durably, shared by processes: a file, or a schema of a
+            PostgreSQL database, as postgresql://user@host/database#schema. None keeps it in memory.
         schema: column names and kinds ("integer", "real", "text", "time", "boolean"), where the
             file does not say them itself; or a `Public` of kind, bounds and keys, for `sql`.
         words: the source of random words, for tests and simulations; None is the secure one.
@@ -98,7 +99,9 @@ def open(  # noqa: PLR0913
             )
         book = ledger
     elif ledger is not None and not isinstance(ledger, str | PathLike):
-        raise InvalidQuery(f"ledger: {shown(ledger)} is no file name or open ledger; give one")
+        raise InvalidQuery(
+            f"ledger: {shown(ledger)} is no file name, address or open ledger; give one"
+        )
     else:
         if ledger is None and budget is None:
             raise InvalidQuery(
@@ -292,7 +295,8 @@ class Curator(Serial, Spoken):
         self.close()
 
     def _setting(self, by: Keys | Filters | str | None, where: str | Predicate | None) -> Setting:
-        return setting_of(self.schema, self.unit, by, where)
+        near = getattr(self._source, "near", True)  # a source of someone's own may not say
+        return setting_of(self.schema, self.unit, by, where, near)
 
     def with_ledger(self, ledger: Ledger) -> "Curator":
         """The same table beside another ledger: as if it were opened again with that one."""

@@ -39,7 +39,9 @@ section{border-top:1px solid var(--line);padding:1rem 0}
 .good,.bad,.plain{font-weight:600}.good{color:var(--good)}.bad{color:var(--bad)}
 .side{display:grid;grid-template-columns:minmax(0,1fr);gap:1rem;align-items:start}
 @media (min-width:50rem){.side{grid-template-columns:minmax(0,3fr) minmax(0,2fr)}}
-dl{margin:0}dt{color:var(--faint);font-size:.85rem}dd{margin:0 0 .5rem;overflow-wrap:anywhere}
+dl{margin:0}@media (min-width:34rem){.made dl{display:grid;gap:.1rem 1rem;
+grid-template-columns:9rem minmax(0,1fr)}.made dd{margin:0}}
+dt{color:var(--faint);font-size:.85rem}dd{margin:0 0 .5rem;overflow-wrap:anywhere}
 figure{margin:0;max-width:32rem}svg{width:100%;height:auto;display:block}
 svg text{fill:currentColor;font-size:12px}.label{margin:.2rem 0;color:var(--faint);font-size:.85rem}
 path{fill-opacity:.15;stroke-width:1.5}path.one{fill:var(--one)}path.other{fill:var(--other)}
@@ -56,9 +58,16 @@ section h2+p{margin:0 0 .5rem}
 .side+h2{margin-top:1rem}
 td.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 td.bar{width:38%}td.bar svg{height:18px}.dot{fill:var(--one);stroke:none}
+@media (min-width:30rem){.ends{white-space:nowrap;padding-left:.6rem}}
 @media (max-width:40rem){td.bar,th.bar{display:none}}
 pre{white-space:pre-wrap;overflow-wrap:anywhere;font-size:.85rem;border-left:3px solid var(--line);
 padding-left:.8rem}
-@media print{main{max-width:none}section{break-inside:avoid}}
+@media print{@page{margin:1.5cm}body{font-size:13px}main{max-width:none;padding:0}
+h2,h2+p,thead{break-after:avoid}tr,dl,.made,.big{break-inside:avoid}
+tr:nth-child(-n+2){break-after:avoid}tr:nth-last-child(-n+2){break-before:avoid}
+.made{break-before:avoid}
+section{padding:.7rem 0}.big{font-size:1.5rem}
+.side dl,.made dl{display:grid;gap:.1rem 1rem;grid-template-columns:9rem minmax(0,1fr)}
+.side dd,.made dd{margin:0}}
 footer{border-top:1px solid var(--line);padding:1rem 0;color:var(--faint);font-size:.85rem}
 """

@@ -2,6 +2,7 @@
 
 import html
 import math
+import re
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any
@@ -105,7 +106,7 @@ def _sentence(told: Told, cells: list[tuple[str, Any, Any, Any]]) -> str:
         return "Each of the exact numbers lies in its interval with 95 % confidence on its own."
     _, value, low, high = cells[0]
     spread = (high - low) / 2
-    shown, least, most = (figure(number, spread) for number in (value, low, high))
+    shown, least, most = (_whole(figure(number, spread)) for number in (value, low, high))
     if low == high:
         return f"Exactly {shown}: no noise was needed."
     return f"About {shown}; with 95 % confidence the exact answer lies between {least} and {most}."
@@ -117,27 +118,35 @@ def _numbers(cells: list[tuple[str, Any, Any, Any]]) -> str:
     if len(cells) == 1 and not cells[0][0]:
         return f'<p class="big">{_single(*cells[0][1:])}</p>'
     rows = "".join(_row(*cell, span) for cell in cells)
-    head = (
-        '<thead><tr><th></th><th class="number">value</th><th>95 % interval</th>'
-        '<th class="bar"></th></tr></thead>'
-    )
+    beside = '<th class="ends">95 % interval</th><th class="bar"></th>' if ends else ""
+    side = "number" if all(_is_number(value) for _, value, _, _ in cells) else "text"
+    head = f'<thead><tr><th></th><th class="{side}">value</th>{beside}</tr></thead>'
     return f"<table>{head}<tbody>{rows}</tbody></table>"
 
 
 def _single(value: Any, low: Any, high: Any) -> str:
     shown = significant(value) if low is None else figure(value, (high - low) / 2)
-    return html.escape(shown)
+    return html.escape(_whole(shown))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _whole(shown: str) -> str:
+    """Keep the thousands of a number on one line."""
+    return re.sub(r"(?<=\d) (?=\d)", "\u00a0", shown)
 
 
 def _row(label: str, value: Any, low: Any, high: Any, span: tuple[float, float]) -> str:
     name = f"<th>{html.escape(label)}</th>"
     if low is None:
-        shown = html.escape(significant(value))
-        return f'<tr>{name}<td>{shown}</td><td></td><td class="bar"></td></tr>'
+        side = "number" if _is_number(value) else "text"
+        return f'<tr>{name}<td class="{side}">{_single(value, low, high)}</td></tr>'
     spread = (high - low) / 2
-    shown, least, most = (html.escape(figure(one, spread)) for one in (value, low, high))
+    shown, least, most = (html.escape(_whole(figure(one, spread))) for one in (value, low, high))
     return (
-        f'<tr>{name}<td class="number">{shown}</td><td>{least} to {most}</td>'
+        f'<tr>{name}<td class="number">{shown}</td><td class="ends">{least} to {most}</td>'
         f'<td class="bar">{_bar(value, low, high, span)}</td></tr>'
     )
 

@@ -3,13 +3,14 @@
 from abc import ABC, abstractmethod
 from typing import Any
 
+from halfmask.arriving import Arriving
 from halfmask.errors import InvalidQuery
 from halfmask.noise import Words
-from halfmask.plan import Periods, Predicate
+from halfmask.plan import Arrivals, Periods, Predicate
 from halfmask.privacy import Ledger
 from halfmask.queries import Count, CountDistinct, Running, Setting, Sum, price_of
 from halfmask.series import Series
-from halfmask.sources import JoinedTable, Source
+from halfmask.sources import Growing, JoinedTable, Source
 
 __all__ = ["Serial"]
 
@@ -37,10 +38,10 @@ class Serial(ABC):
         name: str,
         query: Count | CountDistinct | Sum,
         *,
-        time: str,
-        start: Any,
-        every: Any,
         periods: int,
+        time: str | None = None,
+        start: Any = None,
+        every: Any = None,
         where: str | Predicate | None = None,
         table: str | None = None,
         epsilon: Any = None,
@@ -57,10 +58,12 @@ class Serial(ABC):
         Args:
             name: the name of the series in the ledger.
             query: `Count()`, `CountDistinct()` or `Sum(...)`.
-            time: the column of times, or of numbers, that says in which period a row is.
+            periods: how many there will be, at most.
+            time: the column of times, or of numbers, that says in which period a row is; then also
+                `start` and `every`. None, of a folder of Parquet files where a row is the unit:
+                a period is what arrived since the last closing, and only new files are read.
             start: where the first period begins: a date, a datetime, an ISO text, or a number.
             every: "month", "quarter", "year", "week", "day", "hour", a timedelta, or a number.
-            periods: how many there will be, at most.
             where: as for `ask`, and so the price, which is that of all releases together.
             table: a name for the one growing table of the series, where it is opened from memory:
                 by it you say that a newer frame is the same table. A file is known by its path.
@@ -88,9 +91,13 @@ class Serial(ABC):
                 "series: rows of a join change when rows are added to its tables, and a series is "
                 "paid for rows that stay; declare it of one table"
             )
+        arriving = self._arriving() if (time, start, every) == (None, None, None) else None
+        when = Arrivals(periods) if arriving else Periods(start, every, periods)
+        if not arriving and time is None:
+            raise InvalidQuery("time: none is given beside start= or every=; name the column")
         return Series(
             name,
-            Running(query, time, Periods(start, every, periods)),
+            Running(query, time or "", when),
             self._setting(None, where),
             price_of(epsilon, delta, rho, mu),
             self._source,
@@ -101,4 +108,13 @@ class Serial(ABC):
             lambda: self._closed,
             actor,
             self._progress,
+            arriving,
         )
+
+    def _arriving(self) -> Arriving:
+        if not isinstance(self._source, Growing):
+            raise InvalidQuery(
+                "time: without one, periods are of the files that arrive, and this table is no "
+                "folder or pattern of Parquet files; give time=, start= and every="
+            )
+        return Arriving(self._source, self._opened)

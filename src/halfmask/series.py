@@ -6,13 +6,14 @@ whatever process, reads the same sums, and no noise needs to be kept secret for 
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property, partial
 from typing import Any
 
+from halfmask.arriving import Arriving, Read
 from halfmask.asking import preview_of, warn
 from halfmask.errors import Interrupted, InvalidQuery, LedgerError
 from halfmask.noise import Words, secure_words
@@ -52,6 +53,7 @@ class Series:
 
     table: which table it is: the same name, or path, at every closing.
     opened: when the table at hand was opened, in nanoseconds.
+    arriving: its files, where periods are by arrival: none is read at two closings.
     """
 
     name: str
@@ -66,6 +68,7 @@ class Series:
     is_closed: Callable[[], bool] = field(compare=False)
     actor: str | None = None
     progress: bool = field(default=False, compare=False)
+    arriving: Arriving | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name or self.name != self.name.strip():
@@ -121,6 +124,7 @@ class Series:
         self._check_over(periods)
         if self._known() < periods:
             self._check_table()
+            self._check_next(periods)
         paid, done = self._pay(), False
         with suppress(KeyboardInterrupt), showing(self.progress):
             while (known := self._known()) < periods:
@@ -166,12 +170,34 @@ class Series:
         After a race the rest is dropped, and measured anew if the table is not too old by then.
         """
         self._check_table()
-        room = Room(self.source, self.words, Purse(self.price))
+        files = self._fresh()
+        table = self.arriving.alone(files) if self.arriving else self.source
+        room = Room(table, self.words, Purse(self.price))
         room.measure(self.closings.closing(first, last))
         ((*records,),) = room.tape
         for period, record in enumerate(records, start=first):
-            if self._follow(paid, period, partial(self._written, room, record)).repeated:
+            if self._follow(paid, period, partial(self._written, room, record, files)).repeated:
                 return
+
+    def _fresh(self) -> tuple[str, ...]:
+        """The files that no closing has read, where periods are by arrival."""
+        if self.arriving is None:
+            return ()
+        answers = map(self._answer, range(1, self._known() + 1))
+        read = (
+            Read(label, answer["opened"], answer["files"])
+            for label, answer in zip(self.periods, answers, strict=False)
+        )
+        return self.arriving.fresh(tuple(read))
+
+    def _check_next(self, periods: int) -> None:
+        """Refuse what is amiss with files, and to close more than what has arrived."""
+        self._fresh()
+        if self.arriving and periods > self._known() + 1:
+            raise InvalidQuery(
+                f"period: what has arrived is {self.periods[self._known()]}; close one at a time. "
+                "No row was read."
+            )
 
     def _follow(self, paid: Receipt, period: int, written: Callable[[Receipt], str]) -> Receipt:
         """Store a closing."""
@@ -205,7 +231,7 @@ class Series:
                 "was closed, so it may lack rows; open it again. No row was read."
             )
 
-    def _written(self, room: Room, record: Record, row: Receipt) -> str:
+    def _written(self, room: Room, record: Record, files: Sequence[str], row: Receipt) -> str:
         where = self.setting.where
         provenance = Provenance(
             cost=self.price,
@@ -219,12 +245,14 @@ class Series:
             ledger_head=row.hash,
         )
         release = recorded(replace(room, tape=[[record]]), provenance)
-        return json.dumps({"opened": self.opened, "closing": release})
+        read = {"files": self.arriving.marks(files)} if self.arriving else {}
+        return json.dumps({"opened": self.opened, "closing": release} | read)
 
     def _answer(self, period: int) -> dict[str, Any]:
         """Return what a closing stored; LedgerError where its place holds something else."""
         answer = json.loads(self.ledger.stored(f"{self._id}: {period}") or "{}")
-        if not isinstance(answer, dict) or set(answer) != {"opened", "closing"}:
+        expected = {"opened", "closing"} | ({"files"} if self.arriving else set())
+        if not isinstance(answer, dict) or set(answer) != expected:
             raise LedgerError(
                 f"series: the ledger holds another answer in the place of {self.name!r}, period "
                 f"{period}; begin a series of another name"

@@ -101,8 +101,9 @@ def test_keys_that_are_found_cost_no_more_than_the_price(questions, setting):
         hm.RobustLocation(0, 10, ["x", "u"], whiten=True),
         hm.SignCovariance(0, 10, ["x", "u"]),
         hm.TylerScatter(0, 10, ["x", "u"]),
+        hm.KMeans(2, 0, 10, ["x", "u"]),
     ],
-    ids=["robust", "whitened", "sign", "tyler"],
+    ids=["robust", "whitened", "sign", "tyler", "clusters"],
 )
 def test_the_stages_of_a_centre_and_a_scatter_cost_no_more_than_the_price(query, setting):
     given = SETTINGS[setting] if setting != "units of two rows" else {"unit": PrivacyUnit("b", 2)}

@@ -5,6 +5,7 @@ import sqlite3
 import pytest
 
 import halfmask as hm
+from halfmask.privacy import is_stored
 
 
 @pytest.fixture
@@ -90,3 +91,48 @@ def test_control_characters_in_a_ledger_never_reach_the_terminal(folder):
     assert "\\x1b[2Jgone" in shown.out
     assert "\x1b" not in shown.out
     assert "\r" not in shown.out
+
+
+@pytest.fixture
+def address(durable_postgres):
+    """Where a ledger on a server may be made, with a password that nobody may see."""
+    base = durable_postgres.new_database()
+    return f"{base.replace('postgres@', 'postgres:s3cret@')}#payroll"
+
+
+def test_a_plan_and_the_commands_take_a_ledger_on_a_server(folder, plan_text, address):
+    shown = f"{address.replace('postgres:s3cret@', '')}"
+    durable = plan_text.replace("epsilon = 2", f'epsilon = 2\nledger = "{address}"')
+    told = [folder.plan(durable, "check")]
+    assert not is_stored(address)
+    told += [folder.plan(durable, command) for command in ("run", "cost", "verify")]
+    assert f"Left: epsilon 1 of epsilon 2 ({shown})." in told[1].out
+    told += [folder.run("ledger", command, address) for command in ("show", "report", "verify")]
+    assert [one.code for one in told] == [0] * len(told)
+    assert "Count()" in told[4].out
+    assert "2 charges, epsilon 1 spent, epsilon 1 left" in told[5].out
+    assert f"{shown}: whole. 2 charges, epsilon 1 spent of epsilon 2" in told[6].out
+    alone = folder.plan(durable.replace("epsilon = 2\n", "", 1), "run")
+    assert "Left: epsilon 0 of epsilon 2" in alone.out
+    told += [alone, folder.plan(durable, "run")]
+    assert told[-1].code == 1
+    assert not [one for one in told if "s3cret" in one.out + one.err]
+    assert not list(folder.path.glob("*postgres*"))
+
+
+@pytest.mark.parametrize("command", ["show", "report", "verify"])
+def test_a_ledger_that_is_not_on_the_server_is_not_made(folder, address, command):
+    result = folder.run("ledger", command, address)
+    assert result.code == 1
+    assert "#payroll: there is no such ledger" in result.err
+    assert "s3cret" not in result.err
+    assert not is_stored(address)
+
+
+def test_a_plan_without_a_budget_names_the_ledger_that_is_not_there(folder, plan_text, address):
+    result = folder.plan(plan_text.replace("epsilon = 2", f'ledger = "{address}"'))
+    assert "line 7, budget.ledger: ledger: there is none yet at 'postgresql://" in result.err
+    assert "s3cret" not in result.err
+    mistyped = folder.plan(plan_text.replace("epsilon = 2", f'ledger = "{address}!"'))
+    assert "line 7, budget.ledger: ledger: the name after #" in mistyped.err
+    assert "s3cret" not in mistyped.err

@@ -134,6 +134,8 @@ def test_every_query_of_the_library_can_be_named_in_a_plan(folder):
         "steps": "1",
         "size": "true",
         "whiten": "false",
+        "clusters": "2",
+        "loss": '"median"',
     }
     points = {"columns": '["salary"]'}
     plane = {"columns": '["salary", "employee_id"]', "radius": "100_000"}
@@ -144,6 +146,7 @@ def test_every_query_of_the_library_can_be_named_in_a_plan(folder):
         "coordinate_median": points,
         "robust_location": points,
         "location": points,
+        "kmeans": points,
         "sign_covariance": plane,
         "tyler_scatter": plane,
         "spatial_median": points,
@@ -159,7 +162,7 @@ def test_every_query_of_the_library_can_be_named_in_a_plan(folder):
         | points,
         "mean": {"lower": None, "upper": None},
     }
-    releases, delta = [], {"robust_location", "tyler_scatter"}
+    releases, delta = [], {"robust_location", "tyler_scatter", "kmeans"}
     for name in QUERIES:
         values = parameters | own.get(name, {})
         named = {one.name: values[one.name] for one in fields_of(name)}
@@ -268,8 +271,9 @@ def test_the_actor_is_written_into_the_ledger(folder, durable):
         (hm.BudgetExhausted("somebody was faster"), 1, "halfmask: somebody was faster\n"),
         (hm.ReleaseFailed("charged, then the engine failed"), 1, "halfmask: charged, then"),
         (KeyboardInterrupt(), 130, ""),
+        (hm.Interrupted("Interrupted after the price"), 130, "halfmask: Interrupted after the"),
     ],
-    ids=["spent by another", "engine", "interrupted"],
+    ids=["spent by another", "engine", "interrupted", "after the charge"],
 )
 def test_what_was_paid_for_is_shown_when_the_rest_fails(
     folder, durable, monkeypatch, failure, code, told

@@ -8,13 +8,13 @@ import pytest
 from scipy import stats
 
 from halfmask.cluster import PrivateKMeans
-from halfmask.cluster.axes import Spread
-from halfmask.cluster.cells import Cells
-from halfmask.cluster.rows import Rows
-from halfmask.cluster.shares import Shares
 from halfmask.errors import BudgetExhausted, InvalidQuery
 from halfmask.noise import seeded_words
 from halfmask.privacy import GDP, ZCDP, Approximate, Ledger, Purse, gdp_delta
+from halfmask.procedures.cluster.axes import Spread
+from halfmask.procedures.cluster.cells import Cells, CellSums
+from halfmask.procedures.cluster.rows import Rows
+from halfmask.procedures.cluster.shares import Shares
 from halfmask.queries.cutting import FINE
 
 ALARM = 1e-6
@@ -32,7 +32,8 @@ def follows(values, sigma):
 def tell_nothing(replaced):
     """The noise of the sums of 100 cells without rows, in grid steps; what mu asks for."""
     cells = Cells(40, replaced, GDP("0.3"))
-    told = cells.tell(NOBODY, np.zeros(0, int), np.zeros((100, 40)), FINE / 2, None)
+    exact = NOBODY.total(CellSums(cells, np.zeros((100, 40)), FINE / 2)).tolist()
+    told = cells.read(cells.mechanism.release(exact))
     values = np.concatenate([told.pulls.ravel() * FINE, told.weights * cells.weight])
     length = (4 if replaced else 1) + 40**-0.5 + 1 / 16
     return values, math.sqrt(length) * FINE / 0.3

@@ -9,11 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from halfmask.cluster.axes import Spread
-from halfmask.cluster.cells import Cells, shrunk
-from halfmask.cluster.rows import Rows, held
+from halfmask.cluster.rows import held
+from halfmask.plan import Held
 from halfmask.privacy import GDP
+from halfmask.procedures.cluster.axes import Spread
+from halfmask.procedures.cluster.cells import Cells, CellSums, shrunk
+from halfmask.procedures.cluster.rows import Rows, Seen, nearest
 from halfmask.queries.cutting import FINE, cut
+from halfmask.queries.location import Frame
 
 NASTY = [0.0, -0.0, 1.0, -1.0, 1e-320, 1e-200, 1e-30, 1e30, 1e153, 1e308, math.nan, math.inf]
 PRICE = GDP(1)
@@ -48,7 +51,7 @@ def asked(rows, d, radius, weighed, replaced=False):
     """All that one vector tells: cells of the nearest centres, a low place for the last step."""
     centres = centres_for(d)
     cells = Cells(d, replaced, PRICE)
-    return cells.sums(rows, rows.nearest(centres), centres, radius, weighed=weighed)
+    return rows.total(CellSums(cells, centres, radius, weighed)).tolist()
 
 
 SETTINGS = [(radius, weighed) for radius in (FINE / 512, 0.5 * FINE) for weighed in (False, True)]
@@ -117,7 +120,7 @@ def test_a_row_counts_the_same_wherever_it_stands(table):
     for find in (
         lambda rows: rows.vectors,
         lambda rows: rows.turned(axes).vectors,
-        lambda rows: rows.nearest(centres_for(d)),
+        lambda rows: nearest(rows.vectors.astype(float), centres_for(d)),
     ):
         one_by_one = [find(rows) for rows in alone if len(rows.vectors)]
         assert (find(together) == np.concatenate([find(together)[:0], *one_by_one])).all()
@@ -138,8 +141,31 @@ def test_blocks_and_strides_cut_rows_anywhere(monkeypatch):
     assert all_sums(np.asfortranarray(table)) == whole
     assert all_sums(wide[:, ::2]) == whole
     for entries in (1, 50, 699):
-        monkeypatch.setattr("halfmask.cluster.rows._ENTRIES", entries)
+        monkeypatch.setattr("halfmask.procedures.cluster.rows._ENTRIES", entries)
         assert all_sums(table) == whole
+
+
+def test_points_of_a_table_add_what_held_rows_do():
+    """The frame puts cells where the rows are: the same vectors, turned or not."""
+    rng = np.random.default_rng(4)
+    cells = rng.integers(-(2**20), 2**20, (300, 5))
+    frame = Frame((0.0,) * 5, (2.0**20,) * 5)
+    held, seen = Rows.of(cells / 2.0**20, 1.0), Seen(Held(cells), frame)
+    axes = np.linalg.qr(rng.normal(size=(5, 5)))[0][:3]
+    for rows, other, d in ((held, seen, 5), (held.turned(axes), seen.turned(axes), 3)):
+        sums = CellSums(Cells(d, False, PRICE), centres_for(d), FINE / 3, True)
+        assert rows.total(sums).tolist() == other.total(sums).tolist()
+    spread = Spread(5, False, PRICE)
+    middle = np.rint(centres_for(5)[2] / 3)
+    assert spread.sums(held, middle, FINE / 2) == spread.sums(seen, middle, FINE / 2)
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_unit_of_rows_moves_as_much_as_so_many_rows(replaced):
+    one, three = Cells(5, replaced, PRICE), Cells(5, replaced, PRICE, 3)
+    assert three.reach_squared == 9 * one.reach_squared
+    one, three = Spread(5, replaced, PRICE), Spread(5, replaced, PRICE, 3)
+    assert three.reach_squared == 9 * one.reach_squared
 
 
 def naive(vectors, centres, radius, weight, weighed):

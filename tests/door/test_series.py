@@ -1,5 +1,6 @@
 """Series at the door: one charge, closings that are stored once, restarts, races and crashes."""
 
+import itertools
 import json
 import multiprocessing
 from datetime import UTC, date, datetime, timedelta, timezone
@@ -13,6 +14,7 @@ from halfmask.privacy import Ledger
 from halfmask.room import Room
 from halfmask.series import Series
 
+NAMES = itertools.count(1)
 NUMBERS = {"at": [0.5, 1.5, 1.7, 3.2, 9.0, None, -1.0], "u": [1, 1, 2, 2, 3, 3, 1]}
 NUMBERS["x"] = np.array([1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0])
 
@@ -26,9 +28,13 @@ def declared(curator, name="log", query=None, **options):
     return curator.series(name, query or hm.Count(), **(plain | options))
 
 
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "log.ledger"
+@pytest.fixture(params=["file", "postgres"])
+def path(request, tmp_path):
+    """Where the ledger is kept: every law of a series holds for either."""
+    if request.param == "file":
+        return tmp_path / "log.ledger"
+    server = request.getfixturevalue("durable_postgres")
+    return f"{server.url()}#series_{next(NAMES)}"
 
 
 def test_declaring_and_previewing_spend_nothing_and_read_nothing():
@@ -304,9 +310,10 @@ def test_a_closed_table_declares_no_series():
         declared(curator)
 
 
-def test_a_ledger_of_an_earlier_version_says_what_to_do(path, monkeypatch):
-    from halfmask.privacy import store
+def test_a_ledger_of_an_earlier_version_says_what_to_do(tmp_path, monkeypatch):
+    from halfmask.privacy.store import sqlite as store
 
+    path = tmp_path / "log.ledger"
     old = tuple(text.replace("amount >= 0", "amount > 0") for text in store._SCHEMA)
     monkeypatch.setattr(store, "_SCHEMA", old)
     curator = opened(path)

@@ -57,6 +57,7 @@ OTHERWISE = {
     "robust_location": "sampling of normal points counted in; see below",
     "location": "whichever of the three",
     "sign_covariance": "a shape; sampling of normal points counted in",
+    "kmeans": "of clusters of equal size, which is not known of these",
     "tyler_scatter": "a shape; sampling of normal points counted in",
 }
 

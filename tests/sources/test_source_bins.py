@@ -27,6 +27,7 @@ UNIFORM = {
     "huge": [i * 2.0**890 for i in range(20)],
     "shaken": [i + 0.12 * (-1) ** i for i in range(40)],
 }
+STEPPED = {"fifty", "negative", "many", "far", "tiny", "huge"}  # low + i * step, to the last bit
 OTHERS = {
     "few": [0.0, 1.0, 2.0],
     "uneven": [*map(float, range(10)), 11.5],
@@ -64,6 +65,18 @@ def test_bins_hold_every_double_near_their_edges(edges, twin):
         assert found == tuple((int(n),) for n in expected)
     else:
         check(edges, cells, twin)
+
+
+def test_edges_are_computed_only_where_doubles_make_them_as_they_stand():
+    stepped = {name for name, edges in (UNIFORM | OTHERS).items() if groups._step(edges)}
+    assert stepped == STEPPED
+
+
+@settings(max_examples=40, deadline=None)
+@given(first=st.floats(-1e6, 1e6), width=st.floats(1e-4, 1e6), count=st.integers(9, 40))
+def test_bins_of_one_width_equal_the_twin(first, width, count, twin):
+    edges = [first + i * width for i in range(count)]
+    check(edges, around(edges), twin)
 
 
 @settings(max_examples=40, deadline=None)

@@ -2,13 +2,16 @@
 
 import logging
 import os
+import re
 import signal
 import threading
 import traceback
 from datetime import datetime
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from source_tables import KINDS, arrow_of
 
@@ -193,6 +196,16 @@ def test_points_are_a_frame_for_sums_inside_spark(spark):
     assert frame.dtypes == [("v0", "bigint"), ("v1", "bigint")]
     assert sorted(map(tuple, frame.collect())) == sorted(map(tuple, source.points(points).tolist()))
     source.close()
+
+
+def test_python_about_spark_runs(spark, tmp_path, capsys):
+    """The page's own, on a file of its columns."""
+    page = (Path(__file__).parents[2] / "docs" / "databases.md").read_text(encoding="utf-8")
+    (block,) = (b for b in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "Spark" in b)
+    table = {"person": [1, 2, 3, 3], "minutes": [5.0, 70.0, 20.0, 8.0], "city": ["Bern"] * 4}
+    pq.write_table(pa.table(table), tmp_path / "visits.parquet")
+    exec(block.replace('"visits.parquet"', repr(str(tmp_path / "visits.parquet"))), {})
+    assert "Genf" in capsys.readouterr().out
 
 
 def slow(batches):

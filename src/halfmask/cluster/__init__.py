@@ -4,11 +4,7 @@ kmeans   `PrivateKMeans`: centres of clusters, for means or medians
 medoids  `PrivateKMedoids`: items of a public catalogue as centres
 centred  what both share
 payment  the price, charged before rows are looked at
-shares   how it is spent
-rows     rows as integer vectors of a public length
-cells    noisy sums over the rows of each cell
-axes     the directions in which rows spread most
-stages   how centres are found with these
+rows     tables as they are given
 savings  what candidates save rows of their way to a medoid
 """
 

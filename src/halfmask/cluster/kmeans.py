@@ -1,26 +1,18 @@
 """Private k-means and k-medians, as an estimator of scikit-learn."""
 
-import warnings
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import NDArray
-from sklearn.cluster import KMeans
 from sklearn.utils.validation import validate_data
-from threadpoolctl import threadpool_limits
 
 from halfmask.cluster.centred import Centred
 from halfmask.cluster.payment import Payment
 from halfmask.cluster.rows import Rows, numbers
-from halfmask.cluster.shares import Shares
-from halfmask.cluster.stages import Stages
 from halfmask.errors import InvalidQuery, shown
 from halfmask.noise import Words
 from halfmask.privacy import Approximate, Ledger, Number, Purse
+from halfmask.procedures.cluster import Shares, Stages, grouped
 
 __all__ = ["PrivateKMeans"]
-
-_STARTS = 20
 
 
 class PrivateKMeans(Centred):
@@ -113,8 +105,16 @@ class PrivateKMeans(Centred):
         shares.rehearse()
         validate_data(self, X, skip_check_array=True)
         purse = payment.pay(self._described(columns))
-        stages = Stages(clusters, self.loss == "median", shares, _grouped, purse.spend, self.words)
-        found = stages.run(Rows.of(table, bound))
+        stages = Stages(clusters, self.loss == "median", shares, grouped)
+        rows: list[Rows] = []
+
+        def measure(measurement: Any) -> Any:
+            purse.spend(measurement.cost)
+            if not rows:
+                rows.append(Rows.of(table, bound))
+            return measurement.read(measurement.release(rows[0], self.words))
+
+        found = stages.run(inside, measure)
         self.cluster_centers_ = found.centres * (1.0 if bound is None else bound)
         self.cluster_sizes_ = found.counts
         self.privacy_spent_ = payment.cost
@@ -127,12 +127,3 @@ class PrivateKMeans(Centred):
             f"row_bound={self.row_bound!r}, loss={self.loss!r}, relation={self.relation!r}) of "
             f"{columns} columns{self._seeded}"
         )
-
-
-def _grouped(points: NDArray[np.float64], weights: NDArray[np.float64], k: int) -> Any:
-    """Cluster public weighted points: the best of many starts. At most as many as there are."""
-    k = min(k, len(points))
-    with threadpool_limits(1), warnings.catch_warnings():  # few points: threads would only wait
-        warnings.simplefilter("ignore")  # of points that coincide
-        found = KMeans(k, n_init=_STARTS, random_state=0).fit(points, sample_weight=weights)
-    return np.asarray(found.cluster_centers_, dtype=np.float64)

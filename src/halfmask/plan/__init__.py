@@ -6,10 +6,11 @@
 - `Tally`: what is summed: `OnGrid` values, `Features`, `Keys`, `Bins`, `Filters`, `UnitBound`
 - `GridCounts`, `FoundKeys`, `Points`: what is asked by what the rows themselves hold; `Tallies`
 - `Cloud`, `Held`, `Near`, `Statistic`: the answer to `Points`, of which exact sums are asked
-- `Periods`: public months, days or steps of a number
+- `Periods`, `Arrivals`: public months, days or steps of a number; or what came since
 - `reading`, `Reading`, `instant`: how a cell is read beside a literal
 """
 
+from halfmask.plan.arrivals import Arrivals
 from halfmask.plan.cloud import Cloud, Held, Near, Statistic, added, cloud_of, counted
 from halfmask.plan.filters import Filters
 from halfmask.plan.naming import col
@@ -34,6 +35,7 @@ __all__ = [
     "OTHER",
     "Among",
     "And",
+    "Arrivals",
     "Bins",
     "Cloud",
     "Column",

@@ -40,6 +40,7 @@ class Periods:
     start: Any
     every: Any
     number: int
+    apart = False
 
     def __post_init__(self) -> None:
         if type(self.number) is not int or not 1 <= self.number <= MOST:

@@ -6,10 +6,12 @@ public_count   the mean where the number of units is public
 together   several queries in one ask: shared bodies, and the split of the rest
 unknown_keys   groups by keys that are found in the rows, for a delta
 location   centres of points in many dimensions
+cluster    centres of clusters
 scatter    how they spread: sign covariance, Tyler's shape
 procedure  the protocol
 """
 
+from halfmask.procedures.cluster import KMeans
 from halfmask.procedures.location import (
     BoxMedian,
     CoordinateMedian,
@@ -30,6 +32,7 @@ __all__ = [
     "CoordinateMedian",
     "DepthCheck",
     "DepthMedian",
+    "KMeans",
     "Keyed",
     "Location",
     "Mean",

@@ -22,12 +22,16 @@ class Reach:
 
 @dataclass(frozen=True)
 class Setting:
-    """Everything public that a query needs to know before any row is read."""
+    """Everything public that a query needs to know before any row is read.
+
+    near: whether rows may be held in this process, by the public kind of their source.
+    """
 
     schema: Schema
     unit: PrivacyUnit
     where: Predicate = field(default_factory=Everything)
     by: Keys | Filters | None = None
+    near: bool = True
 
     @property
     def keys(self) -> tuple[object, ...]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from halfmask.errors import SourceError
 from halfmask.progress import watched
 from halfmask.sources.folder import PrivateFolder
+from halfmask.sources.snapshot import Snapshot
 from halfmask.sources.sql import DUCKDB
 
 __all__ = ["Engine", "files_engine", "memory_engine"]
@@ -62,6 +63,10 @@ class Engine:
             except Exception as problem:
                 interrupted = isinstance(problem, RuntimeError) and str(problem) == _INTERRUPTED
         raise KeyboardInterrupt if interrupted else error  # outside: no __context__, no cause
+
+    def cloud(self, sql: str, size: int) -> Snapshot:
+        """Return points that are put on the grid once, and then read some at a time."""
+        return Snapshot(self, sql, size)
 
     def discarded(self, table: str) -> None:
         """Drop a temporary table before the next query: this is called by a collector of garbage.

@@ -20,6 +20,7 @@ from halfmask.sources.frames import (
     vectors_of_pandas,
     vectors_of_polars,
 )
+from halfmask.sources.growing import open_growing
 from halfmask.sources.join import Join, open_join
 from halfmask.sources.memory import table_of_arrow, table_of_vectors
 from halfmask.sources.parquet import open_parquet
@@ -155,12 +156,13 @@ def _open_path(
     path: Path, schema: Schema | Mapping[str, Kind] | None, threads: int | None
 ) -> Source:
     if path.is_dir():
-        return open_parquet(
-            path.name, _listed(path, sorted(path.glob("**/*.parquet"))), schema, threads
-        )
+        found = _listed(path, sorted(path.glob("**/*.parquet")))
+        files = {match.relative_to(path).as_posix(): match.resolve() for match in found}
+        return open_growing(path.name, files, schema, threads)
     if not path.exists() and glob.has_magic(str(path)):
-        found = [Path(match) for match in sorted(glob.glob(str(path), recursive=True))]
-        return open_parquet(path.name, _listed(path, found), schema, threads)
+        found = _listed(path, [Path(one) for one in sorted(glob.glob(str(path), recursive=True))])
+        files = {match.absolute().as_posix(): match.resolve() for match in found}
+        return open_growing(path.name, files, schema, threads)
     if not path.exists():
         raise SourceError(f"source: there is no file {str(path)!r}; check the path")
     name = path.name.lower()
@@ -174,4 +176,4 @@ def _open_path(
 def _listed(path: Path, found: list[Path]) -> list[Path]:
     if not found or any(not match.name.lower().endswith((".parquet", ".pq")) for match in found):
         raise SourceError(f"source: {str(path)!r} is no folder or pattern of Parquet files alone")
-    return [match.resolve() for match in found]
+    return found

@@ -11,7 +11,7 @@ from halfmask.sources.folder import PrivateFolder
 from halfmask.sources.sql import DUCKDB
 from halfmask.sources.table import Table
 
-__all__ = ["open_parquet", "table_of_parquet"]
+__all__ = ["open_parquet", "reader", "table_of_parquet"]
 
 
 _OPTIONS = "can_have_nan = true, hive_partitioning = false, utf8_validation = 'replace'"
@@ -27,7 +27,7 @@ def open_parquet(
     engine = files_engine(paths, PrivateFolder(), threads)
     names = [_names(name, path, engine) for path in paths]
     failure = _failure(name)
-    types = [engine.types(_reader([path]), failure) for path in paths]
+    types = [engine.types(reader([path]), failure) for path in paths]
     if any(other != (names[0], types[0]) for other in zip(names, types, strict=True)):
         raise SourceError(
             f"source: the files of {name} differ in their columns; open one kind only"
@@ -51,10 +51,10 @@ def table_of_parquet(
     public = declared(kinds_of(name, [(column, kind) for column, kind, _ in columns]), schema)
     cells = {column: (kind, cell) for column, kind, cell in columns}
     physical = {c.name: canonical(c.name, c.kind, *cells[c.name], DUCKDB) for c in public}
-    return Table(name, public, physical, _reader(paths), engine)
+    return Table(name, public, physical, reader(paths), engine)
 
 
-def _reader(paths: Sequence[Path]) -> str:
+def reader(paths: Sequence[Path]) -> str:
     """Write the call that reads the files.
 
     Writers leave NaN out of a file's minimum and maximum; without can_have_nan the engine would

@@ -2,14 +2,17 @@
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from decimal import Decimal
+from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from halfmask.errors import HalfmaskError, ReleaseFailed, SourceError
+from halfmask.plan import Statistic, added
+from halfmask.sources.far import FAILED, Far
 from halfmask.sources.sql import POSTGRES
 
 __all__ = ["PostgresEngine", "driver"]
@@ -26,6 +29,9 @@ SET LOCAL datestyle = 'ISO, YMD';
 SET LOCAL jit = off;
 """
 """The dialect is written for these; compiling a query would take longer than running it."""
+
+_BATCH = 2**20
+"""Numbers of points that are looked at together."""
 
 _PATIENCE = 5.0
 """Seconds that a server has to answer that it cancels."""
@@ -83,6 +89,17 @@ class PostgresEngine:
     def columns(self, sql: str, error: Exception) -> dict[str, NDArray[Any]]:
         """Return the columns of a query of integers without nulls; errors as in `rows`."""
         return self.run(lambda connection: _copied(connection, sql), error)
+
+    def cloud(self, sql: str, size: int) -> Far:
+        """Return points that are added up in batches, as the server sends them: none is kept."""
+
+        def summed(statistic: Statistic) -> NDArray[Any]:
+            return self.run(
+                lambda connection: added(statistic, _batches(connection, sql, size), size),
+                ReleaseFailed(FAILED),
+            )
+
+        return Far(self, sql, size, summed)
 
     def run(self, ask: Callable[[Connection], A], error: Exception) -> A:
         """Run what asks in one transaction, or raise `error` alone: an engine's words hold rows."""
@@ -175,21 +192,40 @@ def _plain(value: Any) -> Any:
 def _copied(connection: Connection, sql: str) -> dict[str, NDArray[np.int64]]:
     """Copy columns in the binary format: so many records of equal length, big end first."""
     names = [name for name, _ in types_of(connection, f"SELECT * FROM ({sql}) q LIMIT 0")]
-    listed = ", ".join(f"CAST({name} AS BIGINT)" for name in names)
     held = bytearray()
+    for part in _parts(connection, sql, names):
+        held += part
+    record = _record(len(names))
+    records = np.frombuffer(held, record, (len(held) - _AROUND) // record.itemsize, _HEAD)
+    return {name: records["fields"]["value"][:, i].astype(np.int64) for i, name in enumerate(names)}
+
+
+def _batches(connection: Connection, sql: str, size: int) -> Iterator[NDArray[np.int64]]:
+    """Copy points likewise, and yield them in batches."""
+    record = _record(size)
+    held, skip, enough = bytearray(), _HEAD, max(1, _BATCH // size) * record.itemsize
+    for part in chain(_parts(connection, sql, [f"v{j}" for j in range(size)]), [None]):
+        held += part or b""
+        if part is None or len(held) >= enough + _AROUND:
+            rows = (len(held) - _AROUND) // record.itemsize
+            records = np.frombuffer(bytes(held), record, rows, skip)
+            yield records["fields"]["value"].astype(np.int64)
+            del held[skip : skip + rows * record.itemsize]
+
+
+def _parts(connection: Connection, sql: str, names: list[str]) -> Iterator[Any]:
+    listed = ", ".join(f"CAST({name} AS BIGINT)" for name in names)
     with (
         connection.cursor() as cursor,
         cursor.copy(f"COPY (SELECT {listed} FROM ({sql}) q) TO STDOUT (FORMAT BINARY)") as copy,
     ):
-        for part in copy:
-            held += part
-    fields = [(f"{part}{i}", form) for i in range(len(names)) for part, form in _FIELD]
-    record = np.dtype([("fields", ">i2"), *fields])
-    count = (len(held) - _AROUND) // record.itemsize
-    records = np.frombuffer(held, record, count, _HEAD)
-    return {name: records[f"value{i}"].astype(np.int64) for i, name in enumerate(names)}
+        yield from copy
 
 
-_FIELD = (("length", ">i4"), ("value", ">i8"))
+def _record(size: int) -> np.dtype[Any]:
+    field = np.dtype([("length", ">i4"), ("value", ">i8")])
+    return np.dtype([("count", ">i2"), ("fields", field, (size,))])
+
+
 _HEAD = 19
 _AROUND = _HEAD + 2

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from halfmask.errors import ReleaseFailed
 from halfmask.plan import Near, counted
+from halfmask.sources.far import FAILED
 
 __all__ = ["Snapshot"]
 
@@ -36,8 +37,8 @@ class Snapshot(Near):
     of them is in this process's hands beside the engine's own limited memory.
     """
 
-    def __init__(self, engine: _Runs, sql: str, size: int, failed: str) -> None:
-        self._engine, self._size, self._failed = engine, size, failed
+    def __init__(self, engine: _Runs, sql: str, size: int) -> None:
+        self._engine, self._size = engine, size
         self._name = f"points{next(_names)}"
         self._rows(f"CREATE TEMP TABLE {self._name} AS {sql}")
         ((self._count,),) = self._rows(f"SELECT COUNT(*) FROM {self._name}")
@@ -77,7 +78,7 @@ class Snapshot(Near):
         return found.T
 
     def _rows(self, sql: str) -> list[tuple[Any, ...]]:
-        return self._engine.rows(sql, ReleaseFailed(self._failed))
+        return self._engine.rows(sql, ReleaseFailed(FAILED))
 
     def _columns(self, sql: str) -> dict[str, NDArray[Any]]:
-        return self._engine.columns(sql, ReleaseFailed(self._failed))
+        return self._engine.columns(sql, ReleaseFailed(FAILED))

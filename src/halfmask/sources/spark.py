@@ -19,10 +19,12 @@ from numpy.typing import NDArray
 
 from halfmask.errors import ReleaseFailed, SourceError
 from halfmask.noise import secure_words
-from halfmask.plan import Kind, Schema
+from halfmask.plan import Kind, Schema, Statistic
 from halfmask.sources.columns import NULL, canonical, declared, kinds_of
+from halfmask.sources.far import FAILED, Far
+from halfmask.sources.spark_points import whole
 from halfmask.sources.sql import SPARK
-from halfmask.sources.table import FAILED, Table
+from halfmask.sources.table import Table
 
 __all__ = ["SparkEngine", "open_spark"]
 
@@ -150,6 +152,14 @@ class SparkEngine:
 
     def discarded(self, table: str) -> None:
         """There are no tables of rows here, for nothing is near."""
+
+    def cloud(self, sql: str, size: int) -> Far:
+        """Return points whose sums are made in Spark, by Python workers that know halfmask."""
+
+        def summed(statistic: Statistic) -> NDArray[Any]:
+            return self.guarded(lambda: whole(statistic, self._session.sql(sql), size))
+
+        return Far(self, sql, size, summed)
 
     def frame(self, sql: str) -> Any:
         """Return a query as a DataFrame of our session, so that sums of its rows run in Spark.

@@ -8,16 +8,10 @@ from numpy.typing import NDArray
 
 from halfmask.errors import ReleaseFailed
 from halfmask.plan import Cloud, FoundKeys, GridCounts, Held, Points, Request, Schema, Tally
-from halfmask.sources.snapshot import Snapshot
+from halfmask.sources.far import FAILED
 from halfmask.sources.sql import Cells, Dialect, emit, emit_cells, emit_keys, emit_points
 
 __all__ = ["FAILED", "Runs", "Source", "Table"]
-
-FAILED = (
-    "the engine failed after the price was charged; the charge stays, and the reason is not "
-    "shown, since it may tell rows"
-)
-
 
 Key = str | int | bool | None
 Int64s = NDArray[np.int64]
@@ -38,6 +32,11 @@ class Source(Protocol):
     schema: Schema
     name: str
     origin: str | None
+
+    @property
+    def near(self) -> bool:
+        """Whether its rows may be held in this process."""
+        ...
 
     def tally(self, tally: Tally) -> tuple[tuple[int, ...], ...]:
         """Return (groups, features) integers, groups in the product order of the tally."""
@@ -68,11 +67,15 @@ class Runs(Protocol):
     """An engine; what it raises carries no word of the engine's.
 
     dialect: what it speaks.
-    near: whether it is in this process, so that rows may be sorted here.
+    near: whether it is in this process, so that rows may be sorted and held here.
     """
 
     dialect: Dialect
     near: bool
+
+    def cloud(self, sql: str, size: int) -> Cloud:
+        """Return points (v0, v1, ...) that need not fit memory; what fails says `FAILED` alone."""
+        ...
 
     def rows(self, sql: str, error: Exception) -> list[tuple[Any, ...]]:
         """Return the rows of a query, or raise `error` alone."""
@@ -80,10 +83,6 @@ class Runs(Protocol):
 
     def columns(self, sql: str, error: Exception) -> dict[str, NDArray[Any]]:
         """Return the columns of a query that has no nulls, as arrays; errors as in `rows`."""
-        ...
-
-    def discarded(self, table: str) -> None:
-        """Drop a temporary table of a near engine some time; called in the midst of anything."""
         ...
 
     def close(self) -> None:
@@ -167,10 +166,9 @@ class Table:
         direct = self._direct(points)
         if direct is not None:
             return direct
-        if self._engine.near and self._rows() * points.size > _HELD:
-            sql = emit_points(points, cells, self._table)
-            return Snapshot(self._engine, sql, points.size, FAILED)
-        return Held(self._points(points, cells))
+        if self.near and self._rows() * points.size <= _HELD:
+            return Held(self._points(points, cells))
+        return self._engine.cloud(emit_points(points, cells, self._table), points.size)
 
     def _points(self, points: Points, cells: Cells) -> Int64s:
         direct = self._direct(points)
@@ -193,6 +191,11 @@ class Table:
         request.check(self.schema)
         self._digest()  # a file that is copied before its rows are read is copied now
         return Cells(self.schema, self._physical, self._engine.dialect)
+
+    @property
+    def near(self) -> bool:
+        """Whether the rows may be held in this process."""
+        return self._engine.near
 
     @property
     def digest(self) -> str | None:

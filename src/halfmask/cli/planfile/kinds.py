@@ -30,6 +30,7 @@ from halfmask.procedures import (
     CoordinateMedian,
     DepthCheck,
     DepthMedian,
+    KMeans,
     Location,
     Mean,
     Procedure,
@@ -107,6 +108,7 @@ QUERIES: Mapping[str, type[Any]] = {
         TylerScatter,
         DepthMedian,
         DepthCheck,
+        KMeans,
     )
 }
 

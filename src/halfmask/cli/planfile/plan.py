@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from halfmask.cli.planfile.document import Document, Place
+from halfmask.cli.planfile.groups import grouping
 from halfmask.cli.planfile.kinds import Question, question
 from halfmask.cli.planfile.section import (
     AMOUNT,
-    FLAG,
-    LIST,
     TABLE,
     TABLES,
     TEXT,
@@ -201,7 +200,7 @@ def _asks(top: Section, table: Table) -> tuple[Ask, ...]:
 def _ask(release: Section, table: Table) -> Ask:
     name, rows = release.need("name", TEXT), table.rows
     beside = ("name", "where", "by", "rows", "error", *_MONEY)
-    by, condition = _by(release) if "by" in release.values else None, _filter(release)
+    by, condition = grouping(release) if "by" in release.values else None, _filter(release)
     if "sql" in release.values:
         release.only("sql", "shares", *(key for key in beside if key not in ("where", "by")))
         questions, by, condition = spoken(release, table.options)
@@ -227,11 +226,6 @@ def _ask(release: Section, table: Table) -> Ask:
     )
 
 
-def _by(release: Section) -> Keys | Filters | str:
-    given = release.values["by"]
-    return given if isinstance(given, str) else _keys(release.inside("by"))
-
-
 def _questions(queries: Section) -> dict[str, Question]:
     if not queries.values:
         raise queries.refusal(None, 'no query is named; add one, such as n = { query = "count" }')
@@ -243,24 +237,6 @@ def _questions(queries: Section) -> dict[str, Question]:
 def _shares(release: Section) -> dict[str, Any] | None:
     shares = release.inside("shares")
     return {name: shares.need(name, AMOUNT) for name in shares.values} or None
-
-
-def _keys(by: Section) -> Keys | Filters | str:
-    """The public keys or filters; a column's name alone where keys are to be found in the rows."""
-    if "filters" in by.values:
-        by.only("filters")
-        filters = by.inside("filters")
-        texts = {label: filters.need(label, TEXT) for label in filters.values}
-        with by.document.naming(by.place, by.values):
-            return Filters(**texts)
-    by.only("column", "keys", "missing", "other")
-    if set(by.values) == {"column"}:
-        return by.need("column", TEXT)
-    values = [*by.need("keys", LIST)]
-    if by.get("missing", FLAG):
-        values.append(None)  # TOML has no null: rows without a key are asked for by name
-    with by.document.naming(by.place, by.values):
-        return Keys(by.need("column", TEXT), values, by.get("other", FLAG) or False)
 
 
 def _wanted(release: Section, questions: Mapping[str, Question]) -> Wanted:

@@ -73,6 +73,7 @@ class BoxMedian(Centre):
 
     def prepare(self, setting: Setting, price: Cost) -> Reading[Placed]:
         """Fix the points and the choice."""
+        self.held(setting)
         region = self.box.region(setting)
         choice = BoxPoint(
             region.request(setting), region.moved(setting), best_for_choices(price, 1)

@@ -66,6 +66,7 @@ class SpatialMedian(Centre):
 
     def prepare(self, setting: Setting, price: Cost) -> Reading[Placed]:
         """Fix the points and the choice."""
+        self.held(setting)
         if self.rows is not None:
             self._refuse(setting, price, self.rows)
         region, inside = self.box.region(setting), best_for_choices(price, 1)

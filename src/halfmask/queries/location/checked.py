@@ -53,9 +53,9 @@ class DepthShare(OfPoints):
 
     def counts(self, points: Any) -> tuple[int, int]:
         """Return the exact counts."""
-        cloud = cloud_of(points)
-        (deep,) = self.depth.scores(cloud, np.array([self.place], np.int64))
-        return deep, len(cloud) - deep
+        places = np.array([self.place], np.int64)
+        (deep,), rows = self.depth.counted(cloud_of(points), places)
+        return deep, rows - deep
 
     def distribution(self, exact: Any) -> tuple[Noisy, ...]:
         """Return the counts with their noise; see `Distributed`."""

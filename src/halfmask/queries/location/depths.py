@@ -98,6 +98,10 @@ class Halfspaces(Depth):
 
     def scores(self, cloud: Cloud, places: Int64s) -> list[int]:
         """Count the rows on each side."""
+        return self.counted(cloud, places)[0]
+
+    def counted(self, cloud: Cloud, places: Int64s) -> tuple[list[int], int]:
+        """Return the scores, and the number of the same rows: an engine's may come and go."""
         at = np.concatenate(list(self.projected(places)), axis=1)
         order = np.argsort(at, axis=1, kind="stable")
         k, m = at.shape
@@ -108,7 +112,7 @@ class Halfspaces(Depth):
         sides = np.empty((k, m), np.int64)
         np.put_along_axis(sides, order, np.minimum(at_most, at_least), axis=1)
         found: list[int] = (sides.sum(axis=0) if self.summed else sides.min(axis=0)).tolist()
-        return found
+        return found, int(first[0].sum())
 
     def projected(self, points: Int64s) -> Iterator[NDArray[np.float64]]:
         """Yield (k, b) blocks of coordinates along the directions."""

@@ -8,7 +8,7 @@ from typing import Any
 from halfmask.errors import InvalidQuery, shown
 from halfmask.mechanisms import Additive
 from halfmask.noise import Words
-from halfmask.plan import Everything, Periods, Tallies, Tally
+from halfmask.plan import Arrivals, Everything, Periods, Tallies, Tally
 from halfmask.privacy import Cost, Relation
 from halfmask.queries.count import Count, CountDistinct
 from halfmask.queries.measurement import Record
@@ -27,6 +27,7 @@ class Running:
     The number of period t is the answer of `of` on the rows of periods 1 to t; with a unit column
     each unit is held to its bound over all periods together, so its first rows count.
     single: whether the periods' own numbers are read off, and not the totals.
+    time: the column; empty where periods are by arrival.
 
     >>> Running(Count(), "at", Periods("2026-01-01", "month", 12)).title
     'running number of rows, by at (one price for all 12 periods, if rows are only added)'
@@ -34,7 +35,7 @@ class Running:
 
     of: Count | CountDistinct | Sum
     time: str
-    periods: Periods
+    periods: Periods | Arrivals
     single: bool = False
 
     def __post_init__(self) -> None:
@@ -49,12 +50,17 @@ class Running:
         """What is asked, as a reader would say it."""
         what = self.of.title if self.single else f"running {self.of.title}"
         rule = f"one price for all {self.periods.number} periods, if rows are only added"
-        return f"{what}, by {self.time} ({rule})"
+        return f"{what}, by {self.time or 'arrival'} ({rule})"
 
     def check(self, setting: Setting) -> None:
         """Refuse columns that do not fit, and sums that a unit could move back and forth."""
         self.of.check(setting)
         self.periods.until(self.time, 1).check(setting.schema)
+        if self.periods.apart and setting.unit.column is not None:
+            raise InvalidQuery(
+                "series: a unit is held to its bound over all periods, for which all of its rows "
+                "must be read; give time=, start= and every=, or open the table without a unit"
+            )
         if self._both_signs and setting.unit.column is not None:
             raise InvalidQuery(
                 "series: a unit could move a sum with bounds of both signs back and forth; ask "
@@ -69,6 +75,8 @@ class Running:
         if setting.unit.relation is Relation.REPLACE:
             moved = replace(moved, l1=2, l2_squared=4 if self._both_signs else 2)
         number = self.periods.number
+        if self.periods.apart:
+            strategy = "each"
         chosen = causal(strategy, number) if strategy else choose(number, moved, price)
         mechanism = moved.noise(chosen, price)
         return Closings(self, tally, chosen, mechanism, prepared.outputs[0].step, price)
@@ -101,6 +109,9 @@ class Closings:
     that in L1; of two without entries below 0 the squares add up, others are at most twice as long.
     Laplace noise: log-likelihoods differ by L1 over scale on every path of answers. Gaussian noise
     composes fully adaptively [Feldman & Zrnic 2021; Smith & Thakurta 2022].
+    Periods by arrival are apart: closing t sees rows that no other closing sees, and A is the
+    identity. A row that may be there or not lies in one of these tables, whatever the others are:
+    y moves by far in one entry.
     Of a unit (of k rows at most) of which D rows of closed periods are taken away, changed, or
     moved to later ones, y moves 1 + D/k times as far: add to z_s(t), s > 0, the sum of all falls
     until t; that rises again, to far (1 + D/k) at most, and makes no y_t smaller.
@@ -153,9 +164,11 @@ class Closing:
     def __post_init__(self) -> None:
         rows = self.all.strategy.rows(self.first, self.last)
         closes = self.all.strategy.closes
-        found = tuple(
-            _by_edge(self.all.strategy.matrix[row].tolist(), int(closes[row])) for row in rows
-        )
+        matrix = self.all.strategy.matrix
+        if self.all.question.periods.apart:  # the table holds the rows of the period alone
+            found = tuple({int(closes[row]): int(matrix[row, closes[row] - 1])} for row in rows)
+        else:
+            found = tuple(_by_edge(matrix[row].tolist(), int(closes[row])) for row in rows)
         object.__setattr__(self, "coefficients", found)
 
     @property
@@ -167,6 +180,8 @@ class Closing:
     def request(self) -> Tallies:
         """What is asked of the rows: exact totals up to some periods."""
         periods, time, tally = self.all.question.periods, self.all.question.time, self.all.tally
+        if periods.apart:
+            return Tallies((tally,) * len(self.edges))
         everything = isinstance(tally.where, Everything)
         times = (periods.until(time, edge) for edge in self.edges)
         return Tallies(

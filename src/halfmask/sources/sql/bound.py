@@ -30,6 +30,7 @@ class Shape:
     reach: the largest L1 norm of the features of one row.
     picks: whether a unit must choose among its groups.
     shared: the columns over whose rows the norm holds together; empty: each row on its own.
+    unit: the text of the unit that is hashed.
     group: the column that a unit's groups are told apart by; hashed: what is hashed of it.
     cells: further columns within a group.
     grouped: False where there is one group only, g = 0.
@@ -37,6 +38,7 @@ class Shape:
 
     features: int
     reach: int
+    unit: str
     picks: bool
     shared: str = ""
     group: str = "g"
@@ -72,7 +74,7 @@ def bounded(sums: str, shape: Shape, bound: UnitBound, dialect: Dialect, salt: s
 
 def _picked(sums: str, shape: Shape, most: int, salt: str, dialect: Dialect) -> str:
     """Keep `most` groups of each unit, with all of their cells."""
-    parts = [dialect.string(salt), *(dialect.cast(c, dialect.text) for c in ("u", shape.hashed))]
+    parts = [dialect.string(salt), shape.unit, dialect.cast(shape.hashed, dialect.text)]
     written = " || '|' || ".join(parts)
     digest = f"SUBSTR({dialect.digest.format(written)}, 1, 12)"
     function = "DENSE_RANK" if shape.cells else "ROW_NUMBER"

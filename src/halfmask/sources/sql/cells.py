@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import inf
 
 from halfmask.plan import Kind, Reading, Schema
 from halfmask.sources.sql.dialect import Dialect
@@ -75,6 +76,21 @@ class Cells:
         """Return a column, as it is or as read, with NaN as null and negative zero as zero."""
         alias = self.plain(name) if reading is None else self.read(name, reading)
         return settled(alias, self.schema.column(name).kind, self.dialect)
+
+    def written(self, name: str, alias: str) -> str:
+        """Write what stands for a column as the text that is hashed, alike in all engines.
+
+        Whole doubles are written as integers: engines do not agree on their points and exponents.
+        """
+        text = self.dialect.cast(alias, self.dialect.text)
+        if self.schema.column(name).kind != "real":
+            return text
+        number, floor = self.dialect.number, self.dialect.floor.format(alias)
+        whole = f"ABS({alias}) <= {number(2.0**53)} AND {floor} = {alias}"
+        integer = self.dialect.cast(f"CASE WHEN {whole} THEN {alias} END", self.dialect.integer)
+        ends = (f"WHEN {alias} = {number(x)} THEN '{x}'" for x in (inf, -inf))
+        rest = f"CASE {' '.join(ends)} ELSE {text} END"
+        return f"COALESCE({self.dialect.cast(integer, self.dialect.text)}, {rest})"
 
     def select(self, table: str) -> str:
         """Write the query of all cells asked for so far."""

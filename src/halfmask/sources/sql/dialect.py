@@ -21,6 +21,7 @@ class Dialect:
       template's text is null where it does not match.
     common: a query {1} that is run once, under the name {0}, before what uses it.
     bits: how many bits the widest integers have.
+    counts: whether rows of each unit are counted first, so that only units of too many are ranked.
     guesses: whether quotients are guessed in doubles, which costs less than dividing wide integers.
     floor: the largest whole double that is at most a double, as a double.
     hexed: a text literal by the hexadecimal of its UTF-8, where an engine's settings change what a
@@ -63,6 +64,7 @@ class Dialect:
     most: int = 2**128
     far: str = "{0}"
     windowed: bool = False
+    counts: bool = False
 
     def type_of(self, reading: Reading) -> str:
         """Name the engine's type of a reading."""
@@ -143,6 +145,7 @@ DUCKDB = Dialect(
     small="INTEGER",
     array="[{0}]",
     item="{0}[{1}]",
+    counts=True,
     reads=(
         ("boolean", "TRY_CAST(TRIM({0}, ' \t') AS BOOLEAN)"),
         ("time", "TRY_CAST(TRIM({0}, ' \t') AS TIMESTAMP)"),

@@ -129,6 +129,7 @@ def _by_unit(
     shape = Shape(
         features=len(tally.features),
         reach=tally.reach,
+        unit=cells.written(bound.column, "u"),
         picks=bound.groups is not None and bound.groups < tally.size,
         shared="u" if bound.groups is None and tally.size > 1 else "",
         grouped=bool(tally.groups),

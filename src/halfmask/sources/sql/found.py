@@ -4,9 +4,12 @@ Like a tally, none of it can raise, whatever a row holds; and a unit's picks dep
 its own rows. So all sources give the same integers.
 """
 
+from collections.abc import Sequence
+
 from halfmask.plan import FoundKeys, GridCounts, Points
 from halfmask.sources.sql.bound import Shape, bounded
 from halfmask.sources.sql.cells import Cells
+from halfmask.sources.sql.dialect import Dialect
 from halfmask.sources.sql.emit import Emission, moments_used, on_grid, row_sums, unit_vectors
 from halfmask.sources.sql.filters import condition
 from halfmask.sources.sql.groups import indexed, key_columns
@@ -48,6 +51,7 @@ def emit_cells(counts: GridCounts, cells: Cells, table: str, salt: str = "halfma
     shape = Shape(
         features=1,
         reach=counts.weight,
+        unit=cells.written(bound.column, "u"),
         picks=bound.groups is not None and bound.groups < counts.tally.size,
         shared="u" if bound.groups is None else "u, g",
         cells=("v",),
@@ -74,6 +78,7 @@ def emit_keys(found: FoundKeys, cells: Cells, table: str, salt: str = "halfmask"
     shape = Shape(
         features=len(tally.features),
         reach=tally.reach,
+        unit=cells.written(bound.column, "u"),
         picks=bound.groups is not None,
         shared="u" if bound.groups is None else "",
         group="k",
@@ -88,7 +93,8 @@ def emit_points(points: Points, cells: Cells, table: str, salt: str = "halfmask"
     """Write the query (v0, v1, ...) of the rows that have every coordinate.
 
     A unit keeps its rows with the smallest first 48 bits of md5(salt|unit|v0|v1|...), and, where
-    these tie, of the smallest text: so only rows with the same points can tie.
+    these tie, of the smallest points: so only rows with the same points can tie. A unit of no more
+    rows than it may keep is not ranked, where the engine gains by it.
     """
     dialect = cells.dialect
     names = [f"v{i}" for i in range(points.size)]
@@ -106,9 +112,26 @@ def emit_points(points: Points, cells: Cells, table: str, salt: str = "halfmask"
     kept = f"SELECT * FROM ({rows}) t WHERE {whole}"
     if points.unit is None:
         return kept
-    parts = [dialect.string(salt), *(dialect.cast(name, dialect.text) for name in ("u", *names))]
-    written = f"SELECT *, {dialect.join.format(', '.join(parts))} AS s FROM ({kept}) w"
-    digest = f"SUBSTR({dialect.digest.format('s')}, 1, 12)"
-    rank = f"ROW_NUMBER() OVER (PARTITION BY u ORDER BY {digest}, s)"
-    ranked = f"SELECT {shown}, {rank} AS m FROM ({written}) r"
-    return f"SELECT {shown} FROM ({ranked}) p WHERE m <= {points.rows}"
+    hashed = ", ".join(
+        [
+            dialect.string(salt),
+            cells.written(points.unit, "u"),
+            *(dialect.cast(name, dialect.text) for name in names),
+        ]
+    )
+    if not dialect.counts:
+        return _ranked(kept, names, points.rows, hashed, dialect)
+    many = f"SELECT u FROM ({kept}) l GROUP BY u HAVING COUNT(*) > {points.rows}"
+    among = "SELECT 1 FROM many WHERE many.u = t.u"
+    few = f"SELECT {shown} FROM ({kept}) t WHERE NOT EXISTS ({among})"
+    rest = f"SELECT * FROM ({kept}) t WHERE EXISTS ({among})"
+    ranked = _ranked(rest, names, points.rows, hashed, dialect)
+    return f"{dialect.common.format('many', many)} {few} UNION ALL {ranked}"
+
+
+def _ranked(kept: str, names: Sequence[str], most: int, hashed: str, dialect: Dialect) -> str:
+    shown = ", ".join(names)
+    digest = f"SUBSTR({dialect.digest.format(dialect.join.format(hashed))}, 1, 12)"
+    rank = f"ROW_NUMBER() OVER (PARTITION BY u ORDER BY {digest}, {shown})"
+    ranked = f"SELECT {shown}, {rank} AS m FROM ({kept}) r"
+    return f"SELECT {shown} FROM ({ranked}) p WHERE m <= {most}"

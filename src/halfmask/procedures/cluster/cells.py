@@ -5,19 +5,21 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from halfmask.cluster.rows import Rows
 from halfmask.mechanisms import RoundedGaussian
-from halfmask.noise import Words
 from halfmask.privacy import GDP
+from halfmask.procedures.cluster.rows import nearest, turned
 from halfmask.queries.cutting import FINE, cut
 
-__all__ = ["Cells", "Told", "shrunk"]
+__all__ = ["CellSums", "Cells", "Told", "shrunk"]
 
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
 
 _SQUARES = FINE // 4
 """The weight of the squared length: enough to tell the next radius, for 3 % more noise."""
+
+_ROWS = 1 << 16
+"""Looked at together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +52,7 @@ class Cells:
         1 + a^2 in each of d sums, and of (1 + a^2) / a^2 in the count, is least for a^4 = 1 / d.
     replaced: whether a row is replaced, rather than added or removed.
     price: of the vector.
+    rows: how many of them a unit may have: it moves as much as so many rows, one after the other.
 
     Privacy: a row's part is an integer vector of squared length at most FINE^2 + A^2 + B^2 (`cut`,
     and both floors are of at most A and B); which, and of which cell, depends on that row and on
@@ -62,6 +65,7 @@ class Cells:
     dimensions: int
     replaced: bool
     price: GDP
+    rows: int = 1
 
     @property
     def weight(self) -> int:
@@ -71,7 +75,8 @@ class Cells:
     @property
     def reach_squared(self) -> int:
         """The square of how far neighbours' vectors can lie apart in L2."""
-        return (4 if self.replaced else 1) * FINE**2 + self.weight**2 + _SQUARES**2
+        one = (4 if self.replaced else 1) * FINE**2 + self.weight**2 + _SQUARES**2
+        return self.rows**2 * one
 
     @property
     def mechanism(self) -> RoundedGaussian:
@@ -83,59 +88,61 @@ class Cells:
         """The deviation of the noise of a sum of pulls, in rows."""
         return self.mechanism.standard_deviation / FINE
 
-    def tell(
-        self,
-        rows: Rows,
-        cells: NDArray[np.int64],
-        centres: Matrix,
-        radius: float,
-        words: Words | None,
-        *,
-        weighed: bool = False,
-    ) -> Told:
-        """Release the sums. `weighed`: a row counts radius / |x - c| where that is below 1."""
-        exact = self.sums(rows, cells, centres, radius, weighed=weighed)
-        noisy = np.array(self.mechanism.release(exact, words), dtype=np.float64)
-        k, noise = len(centres), self.mechanism.standard_deviation
-        pulls, weights = noisy[: k * self.dimensions], noisy[k * self.dimensions : -1]
+    def read(self, noisy: tuple[int, ...]) -> Told:
+        """Read noisy integers: pulls cell by cell, weights, and the sum of squares."""
+        found = np.array(noisy, dtype=np.float64)
+        k = (len(found) - 1) // (self.dimensions + 1)
+        pulls, weights = found[: k * self.dimensions], found[k * self.dimensions : -1]
+        noise = self.mechanism.standard_deviation
         return Told(
             pulls.reshape(k, self.dimensions) / FINE,
             weights / self.weight,
-            float(noisy[-1]) / _SQUARES,
+            float(found[-1]) / _SQUARES,
             noise / FINE,
             noise / self.weight,
             noise / _SQUARES,
         )
 
-    def sums(
-        self,
-        rows: Rows,
-        cells: NDArray[np.int64],
-        centres: Matrix,
-        radius: float,
-        *,
-        weighed: bool = False,
-    ) -> list[int]:
-        """Return the exact integers: pulls cell by cell, weights, and the sum of squares."""
-        k = len(centres)
-        pulls = np.zeros((k, self.dimensions), dtype=np.int64)
-        weights = np.zeros(k, dtype=np.int64)
-        square = here = 0
-        for block in rows.blocks():
-            member = np.equal.outer(np.arange(k), cells[here : here + len(block)]).astype(float)
-            block -= centres[cells[here : here + len(block)]]
-            here += len(block)
-            weight = np.full(len(block), float(self.weight))
-            if weighed:  # lengths of integers are exact in any order, and floors elementwise
-                length = np.sqrt(np.einsum("ij,ij->i", block, block))
-                weight = np.floor(weight * np.minimum(radius / np.maximum(length, radius), 1.0))
-            cut(block, radius)
-            squared = np.einsum("ij,ij->i", block, block) * (_SQUARES / FINE**2)
-            # Below 2^20 integers of at most 2^24 in a block: exact in doubles, in any order.
-            pulls += (member @ block).astype(np.int64)
-            weights += (member @ weight).astype(np.int64)
-            square += int(np.floor(squared).sum())
-        return [*pulls.ravel().tolist(), *weights.tolist(), square]
+
+@dataclass(frozen=True, eq=False)
+class CellSums:
+    """What vectors add to the cells of whole centres (k, d).
+
+    radius: to which pulls are cut. weighed: whether a row counts radius / |x - c| where that is
+    below 1. low, axes: where a row's cell is told by its coordinates along axes, places there.
+    """
+
+    cells: Cells
+    centres: Matrix
+    radius: float
+    weighed: bool = False
+    low: Matrix | None = None
+    axes: Matrix | None = None
+
+    def of(self, block: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return pulls cell by cell, weights, and the sum of squares; see `Statistic`."""
+        k, d = self.centres.shape
+        total = np.zeros(k * (d + 1) + 1, dtype=np.int64)
+        for start in range(0, len(block), _ROWS):
+            vectors = block[start : start + _ROWS].astype(np.float64)
+            total += self._of(vectors)
+        return total
+
+    def _of(self, block: Matrix) -> NDArray[np.int64]:
+        low = block if self.axes is None else turned(block, self.axes)
+        cells = nearest(low, self.centres if self.low is None else self.low)
+        member = np.equal.outer(np.arange(len(self.centres)), cells).astype(float)
+        block -= self.centres[cells]
+        weight = np.full(len(block), float(self.cells.weight))
+        if self.weighed:  # lengths of integers are exact in any order, and floors elementwise
+            length = np.sqrt(np.einsum("ij,ij->i", block, block))
+            within = np.minimum(self.radius / np.maximum(length, self.radius), 1.0)
+            weight = np.floor(weight * within)
+        cut(block, self.radius)
+        squared = np.einsum("ij,ij->i", block, block) * (_SQUARES / FINE**2)
+        # Below 2^20 integers of at most 2^24 in a block: exact in doubles, in any order.
+        sums = (member @ block).ravel(), member @ weight, [np.floor(squared).sum()]
+        return np.concatenate(sums).astype(np.int64)
 
 
 def shrunk(pulls: Matrix, deviation: float, dimensions: int | None = None) -> Matrix:

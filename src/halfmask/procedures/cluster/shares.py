@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from halfmask.cluster.axes import MOST, Spread
-from halfmask.cluster.cells import Cells
 from halfmask.privacy import GDP
+from halfmask.procedures.cluster.axes import MOST, Spread
+from halfmask.procedures.cluster.cells import Cells
 
 __all__ = ["Shares"]
 
@@ -29,6 +29,7 @@ class Shares:
     columns: of the rows.
     replaced: whether a row is replaced, rather than added or removed.
     price: of all stages.
+    rows: how many of them a unit may have.
 
     >>> shares = Shares(784, False, GDP(1))
     >>> float(sum(part.squared for part in shares.spent)) > 1 - 1e-9
@@ -38,6 +39,7 @@ class Shares:
     columns: int
     replaced: bool
     price: GDP
+    rows: int = 1
 
     @property
     def turned(self) -> bool:
@@ -51,27 +53,27 @@ class Shares:
     @cached_property
     def middle(self) -> Cells:
         """Number and mean of the rows, and how far they lie from 0."""
-        return Cells(self.columns, self.replaced, self.price.share(self._parts[0]))
+        return Cells(self.columns, self.replaced, self.price.share(self._parts[0]), self.rows)
 
     @cached_property
     def spread(self) -> Spread | None:
         """The axes, where they are looked for."""
         if not self.turned:
             return None
-        return Spread(self.columns, self.replaced, self.price.share(self._parts[1]))
+        return Spread(self.columns, self.replaced, self.price.share(self._parts[1]), self.rows)
 
     def many(self, dimensions: int) -> Cells:
         """One of `STEPS` steps of many cells."""
-        return Cells(dimensions, self.replaced, self.price.share(self._parts[2] / STEPS))
+        return Cells(dimensions, self.replaced, self.price.share(self._parts[2] / STEPS), self.rows)
 
     def few(self, dimensions: int) -> Cells:
         """The step of the clusters that were found."""
-        return Cells(dimensions, self.replaced, self.price.share(self._parts[3]))
+        return Cells(dimensions, self.replaced, self.price.share(self._parts[3]), self.rows)
 
     @cached_property
     def last(self) -> Cells:
         """The last step, in all columns."""
-        return Cells(self.columns, self.replaced, self.price.share(1 - sum(self._parts)))
+        return Cells(self.columns, self.replaced, self.price.share(1 - sum(self._parts)), self.rows)
 
     @property
     def spent(self) -> list[GDP]:

@@ -1,0 +1,44 @@
+"""A folder or pattern of Parquet files that grows: some of its files may be read alone."""
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+from halfmask.plan import Kind, Schema
+from halfmask.sources.parquet import open_parquet, reader
+from halfmask.sources.table import Table
+
+__all__ = ["Growing", "open_growing"]
+
+
+class Growing(Table):
+    """The files that were there when it was opened, by name."""
+
+    files: Mapping[str, Path]
+
+    def changed(self, name: str) -> int | None:
+        """When a file was last written, in nanoseconds since 1970; None where it is gone."""
+        try:
+            return self.files[name].stat().st_mtime_ns
+        except OSError:
+            return None
+
+    def only(self, names: Collection[str]) -> Table:
+        """The table of these files alone: no other is opened, except for its columns' names."""
+        paths = [path for name, path in self.files.items() if name in names]
+        table = reader(paths)
+        if not paths:
+            table = f"(SELECT * FROM {reader([next(iter(self.files.values()))])} WHERE FALSE)"
+        return Table(self.name, self.schema, self._physical, table, self._engine)
+
+
+def open_growing(
+    name: str,
+    files: Mapping[str, Path],
+    schema: Schema | Mapping[str, Kind] | None,
+    threads: int | None,
+) -> Growing:
+    """Open Parquet files of the same columns, under names that stay as others come."""
+    whole = open_parquet(name, list(files.values()), schema, threads)
+    growing = Growing(whole.name, whole.schema, whole._physical, whole._table, whole._engine)
+    growing.files = dict(files)
+    return growing
