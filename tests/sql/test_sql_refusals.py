@@ -72,6 +72,7 @@ REFUSED = {
     "SELECT COUNT(*) FROM staff WHERE age IN (SELECT 1)": "IN takes a list of values",
     "SELECT COUNT(*) FROM staff WHERE dept LIKE 'o%'": "a filter compares a column with",
     "SELECT COUNT(*) FROM staff WHERE age > salary": "a filter compares a column with",
+    'SELECT COUNT(*) FROM staff WHERE dept = "ops"': "texts stand in single quotes",
     "SELECT COUNT(*) FROM staff WHERE age + 1 > 3": "a filter compares a column with",
     "SELECT COUNT(*) FROM staff WHERE 1 = 1": "a filter compares a column with",
     "SELECT COUNT(*) FROM staff WHERE EXISTS (SELECT 1)": "a filter compares a column with",

@@ -171,6 +171,8 @@ def _literal(node: Node) -> Literal:
         return found
     if node.key == "null":
         refuse(node, "nothing equals NULL; write IS NULL or IS NOT NULL")
+    if node.key == "column":
+        refuse(node, f"a name where a value is needed; texts stand in single quotes, and {_WANTED}")
     if node.key == "boolean":
         return bool(node.this)
     if node.key == "literal":

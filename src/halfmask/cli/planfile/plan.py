@@ -11,8 +11,6 @@ from halfmask.cli.planfile.groups import grouping
 from halfmask.cli.planfile.kinds import Question, question
 from halfmask.cli.planfile.section import (
     AMOUNT,
-    BOUND,
-    LIST,
     TABLE,
     TABLES,
     TEXT,
@@ -20,12 +18,12 @@ from halfmask.cli.planfile.section import (
     Form,
     Section,
 )
+from halfmask.cli.planfile.spoken import declared, spoken
 from halfmask.errors import InvalidQuery
-from halfmask.plan import Filters, Keys, Public, Schema, where
+from halfmask.plan import Filters, Keys, where
 from halfmask.privacy import Cost, is_stored, shown_place
 from halfmask.queries import price_of
 from halfmask.sources import is_address
-from halfmask.sql import names_in, read_sql
 
 __all__ = ["Ask", "Budget", "Plan", "Table", "Wanted", "read_plan", "secretive"]
 
@@ -157,7 +155,7 @@ def _table(top: Section) -> Table:
     }
     schema = table.inside("schema")
     if schema.values:
-        given["schema"] = {name: _public(schema, name) for name in schema.values}
+        given["schema"] = {name: declared(schema, name) for name in schema.values}
     return Table(_source(table), given, _rows(table))
 
 
@@ -179,18 +177,6 @@ def secretive(address: str) -> str:
             "PGPASSWORD or in the password file"
         )
     return address
-
-
-def _public(schema: Section, name: str) -> Public | str:
-    """A kind in quotes, or a table of a kind, bounds and keys."""
-    if not isinstance(schema.values[name], dict):
-        return schema.need(name, TEXT)
-    column = schema.inside(name)
-    forms: dict[str, Form[Any]] = {"kind": TEXT, "lower": BOUND, "upper": BOUND, "keys": LIST}
-    column.only(*forms)
-    given = {key: column.need(key, form) for key, form in forms.items() if key in column.values}
-    with column.document.naming(column.place, column.values):
-        return Public(**given)
 
 
 def _budget(top: Section) -> Budget:
@@ -224,7 +210,7 @@ def _ask(release: Section, table: Table) -> Ask:
     by, condition = grouping(release) if "by" in release.values else None, _filter(release)
     if "sql" in release.values:
         release.only("sql", "shares", *(key for key in beside if key not in ("where", "by")))
-        questions, by, condition = _spoken(release, table)
+        questions, by, condition = spoken(release, table.options)
     elif "queries" in release.values:
         release.only("queries", "shares", *beside)
         questions = _questions(release.inside("queries"))
@@ -245,21 +231,6 @@ def _ask(release: Section, table: Table) -> Ask:
         rows=_rows(release) or guess,
         values=release.values,
     )
-
-
-def _spoken(
-    release: Section, table: Table
-) -> tuple[Mapping[str, Question], Keys | Filters | str | None, str | None]:
-    """Read a SELECT: columns as they are written, and what the plan's own schema says of them."""
-    text = release.need("sql", TEXT)
-    known = {
-        n: one for n, one in table.options.get("schema", {}).items() if isinstance(one, Public)
-    }
-    with release.document.naming(release.place, release.values):
-        named = Schema.of(dict.fromkeys({*names_in(text), *known}, "unread")).knowing(known)
-        asked = read_sql(text, named, unit=table.options.get("unit"))
-    questions = asked.query if isinstance(asked.query, dict) else {"": asked.query}
-    return questions, asked.by, None if asked.where is None else str(asked.where)
 
 
 def _questions(queries: Section) -> dict[str, Question]:
