@@ -126,7 +126,7 @@ def plot(found: dict[int, dict[str, dict[str, float]]], place: Path) -> None:
     ax = axes(None)
     for number, name in enumerate(DRAWN):
         at = [rows for rows in found if name in found[rows]]
-        for side, style in (("private", "o-"), ("plain", "o:")):
+        for side, style in (("private", "o-"), ("plain", "o:")) if at else ():
             ax.plot(
                 at, [found[rows][name][side] for rows in at], style, color=f"C{number}",
                 label=name if side == "private" else None, markersize=4,

@@ -129,7 +129,8 @@ class Table:
         emission = emit(tally, self._cells(tally), self._table)
         answer = [(0,) * len(tally.features)] * tally.size
         for group, *sums in self._engine.rows(emission.sql, ReleaseFailed(FAILED)):
-            answer[group] = emission.features(tally, sums)
+            if group is not None:
+                answer[group] = emission.features(tally, sums)
         return tuple(answer)
 
     def grid_counts(self, counts: GridCounts) -> tuple[tuple[Int64s, Int64s], ...]:

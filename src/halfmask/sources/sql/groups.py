@@ -33,6 +33,9 @@ def indexed(groups: Groups, cells: Cells, rows: str, carried: Sequence[str]) -> 
         if isinstance(group, Keys):
             part, join = _join(group, i, cells)
             joins.append(join)
+        elif isinstance(group, Bins):
+            last = group.size - 1
+            part = f"CASE WHEN {part} > {last} THEN {last} ELSE {part} END"
         index = f"({index} * {group.size} + {part})" if index else part
     listed = ", ".join([f"{index} AS g", *(f"t.{name}" for name in carried)])
     return f"SELECT {listed} FROM ({rows}) t{''.join(joins)}"
@@ -156,10 +159,10 @@ def _stepped(group: Bins, step: float, cells: Cells) -> str:
     """Compute a bin as `_computed` does, and the edges beside it too: three times as fast.
 
     The guess is null outside of all bins, and so is what is computed of it. The last edge belongs
-    to the last bin: from the bin before on, the one fixed edge between the two decides.
+    to the last bin, and its place may be off: what is computed to lie above it is put there.
     """
     dialect, number = cells.dialect, cells.dialect.number
-    low, high, last = group.edges[0], group.edges[-1], group.size - 1
+    low, high = group.edges[0], group.edges[-1]
     near = number(low + step / 2**20)  # held at the first edge up to here: no product underflows
     held = (
         f"CASE WHEN {{0}} BETWEEN {near} AND {number(high)} THEN {{0}} "
@@ -171,9 +174,7 @@ def _stepped(group: Bins, step: float, cells: Cells) -> str:
     own = f"{number(low)} + {guess} * {number(step)}"
     following = f"{number(low)} + ({guess} + {one}) * {number(step)}"
     index = (
-        f"CASE WHEN {guess} >= {number(last)} AND {cell} < {number(group.edges[-2])} "
-        f"THEN {number(last - 1)} WHEN {guess} >= {number(last)} THEN {number(last)} "
-        f"WHEN {cell} >= {following} THEN {guess} + {one} "
+        f"CASE WHEN {cell} >= {following} THEN {guess} + {one} "
         f"WHEN {cell} < {own} THEN {guess} - {one} ELSE {guess} END"
     )
     return dialect.cast(index, dialect.small)
