@@ -158,14 +158,6 @@ class SparkEngine:
 
         return Far(self, sql, size, summed)
 
-    def cloud(self, sql: str, size: int) -> Far:
-        """Return points whose sums are made in Spark, by Python workers that know halfmask."""
-
-        def summed(statistic: Statistic) -> NDArray[Any]:
-            return self.guarded(lambda: whole(statistic, self._session.sql(sql), size))
-
-        return Far(self, sql, size, summed)
-
     def frame(self, sql: str) -> Any:
         """Return a query as a DataFrame of our session, so that sums of its rows run in Spark.
 
