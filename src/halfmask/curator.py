@@ -20,6 +20,7 @@ from halfmask.asking import (
     warn,
 )
 from halfmask.errors import HalfmaskError, Interrupted, InvalidQuery, shown
+from halfmask.imagined import foreseen
 from halfmask.noise import Words, secure_words
 from halfmask.plan import Filters, Keys, Predicate, Schema
 from halfmask.privacy import (
@@ -273,8 +274,8 @@ class Curator(Serial, Spoken):
         asked.rehearse(setting, price)
         warn(price, rows)
         previews = {
-            name: preview_of(expected, price)
-            for name, expected in asked.expected(setting, price, rows).items()
+            name: preview_of(expected, price, how)
+            for name, (expected, how) in foreseen(asked, setting, price, rows).items()
         }
         return previews if isinstance(query, Mapping) else previews[""]
 

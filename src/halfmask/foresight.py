@@ -3,14 +3,16 @@
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from halfmask.asking import Question, setting_of, supposed, together
 from halfmask.errors import InvalidQuery
+from halfmask.imagined import foreseen
 from halfmask.plan import Filters, Keys, Predicate, Schema
 from halfmask.privacy import Cost, PrivacyUnit, Relation, exact
 from halfmask.procedures import Together, UnknownKeys
-from halfmask.queries import Setting, price_of
+from halfmask.queries import Expected, Setting, price_of
 from halfmask.rendering import figure
 
 __all__ = ["epsilon_for", "least_price"]
@@ -80,29 +82,58 @@ def least_price(
     """Return the least price on the grid that meets every wanted error: from public facts alone.
 
     priced: makes a price of an amount of its currency.
-    Expected errors fall as prices rise, so the grid is halved until one step is left.
+    Expected errors fall as prices rise, so the grid is halved until one step is left. Where a
+    formula is rough there, steps around it are tried on supposed rows, as a preview does: with the
+    same noise at every price, so that errors fall there too, but for what chance is left.
     """
     supposed(rows)
     wanted = _wanted(asked, error)
 
-    def errors(index: int) -> dict[str, float]:
+    def met(found: Callable[[Cost], Mapping[str, Expected]], index: int) -> bool:
         price = priced(_amount(index))
-        asked.rehearse(setting, price)
-        return {name: one.rmse for name, one in asked.expected(setting, price, rows).items()}
-
-    def met(index: int) -> bool:
         try:
-            return all(one <= wanted[name] for name, one in errors(index).items())
+            asked.rehearse(setting, price)
+            return all(one.rmse <= wanted[name] for name, one in found(price).items())
         except InvalidQuery:  # too small a price for such a question
             return False
 
-    low, high = -1, _PER_DECADE * _DECADES - 1
-    if any(one > wanted[name] for name, one in errors(high).items()):
-        raise InvalidQuery(_no_price(asked, setting, rows, wanted, priced(_amount(high))))
+    def by_formula(price: Cost) -> Mapping[str, Expected]:
+        return asked.expected(setting, price, rows)
+
+    def by_trial(price: Cost) -> Mapping[str, Expected]:
+        return {name: one for name, (one, _) in foreseen(asked, setting, price, rows).items()}
+
+    most = _PER_DECADE * _DECADES - 1
+    last = priced(_amount(most))
+    asked.rehearse(setting, last)
+    if any(one.rmse > wanted[name] for name, one in by_formula(last).items()):
+        raise InvalidQuery(_no_price(asked, setting, rows, wanted, last))
+    index = _least(partial(met, by_formula), -1, most)
+    if any(one.rough for one in by_formula(priced(_amount(index))).values()):
+        index = _near(partial(met, by_trial), index, most)
+    return priced(_amount(index))
+
+
+def _least(met: Callable[[int], bool], low: int, high: int) -> int:
+    """Return the least index that does, above one that does not, given one that does."""
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if met(middle) else (middle, high)
-    return priced(_amount(high))
+    return high
+
+
+def _near(met: Callable[[int], bool], guess: int, most: int) -> int:
+    """Return the least index that does, from a guess on by steps that double."""
+    step, enough = 4, met(guess)
+    here = guess
+    while 0 <= here <= most:
+        beside = here - step if enough else here + step
+        if beside < 0 or beside > most:
+            break
+        if met(beside) != enough:
+            return _least(met, *sorted((here, beside)))
+        here, step = beside, 2 * step
+    return here
 
 
 def _amount(index: int) -> Fraction:

@@ -1,6 +1,6 @@
 """The strategy for Flower, without Ray and without a network: an in-process grid of clients.
 
-Skipped where Flower is not installed: `pip install halfmask[flower]`.
+Skipped where Flower is not installed, but in CI: `pip install halfmask[flower]`.
 """
 
 import os
@@ -14,7 +14,8 @@ import pytest
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # Flower's own dependencies deprecate each other
-    pytest.importorskip("flwr")
+    if "CI" not in os.environ:
+        pytest.importorskip("flwr")
     from flwr.app import Array, ArrayRecord, Error, Message, MetricRecord, RecordDict
     from flwr.supercore.task_identity import TaskIdentity
 

@@ -180,7 +180,9 @@ def _assumptions(foreseen: list[tuple[Ask, dict[str, Any]]]) -> list[str]:
         return ["Say `rows = 1000` (your public guess) under [table] to see the errors to expect."]
     assumed = sorted({one.assuming for _, previews in foreseen for one in previews.values()} - {""})
     assuming = f", assuming {'; '.join(assumed)}" if assumed else ""
-    return [f"Expected errors are root mean squares{assuming}."]
+    tried = any(one.how for _, previews in foreseen for one in previews.values())
+    simulated = " Where no formula tells them they are simulated on such rows." if tried else ""
+    return [f"Expected errors are root mean squares{assuming}.{simulated}"]
 
 
 def _error(ask: Ask, preview: Any) -> tuple[str, str]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from halfmask.errors import BudgetExhausted, InvalidQuery, LedgerError, shown
 from halfmask.federated.pace import Pace
+from halfmask.federated.subspace import Subspace
 from halfmask.federated.walk import Walk
 from halfmask.mechanisms import RoundedGaussian
 from halfmask.noise import Words, bernoulli_enclosed
@@ -40,6 +41,9 @@ class PrivateRobustAggregator:
         inner_steps: steps in each round.
         warm_start: from 0 to 1.
         step: the gain of each step, above 0.
+        subspace: a `Subspace`, in which clients send what `subspace.down(aggregate.round, update)`
+            returns; the aggregate is lifted out of it. It saves traffic and adds noise. Each round
+            has another one, so `warm_start` is 0.
         schedule: "constant", "decreasing" or "increasing" shares of the price.
         relation: which change is hidden, "add_remove" or "replace" of one client (a client that
             stays away is absent in both).
@@ -82,6 +86,7 @@ class PrivateRobustAggregator:
         inner_steps: int = 1,
         warm_start: float = 0.8,
         step: float = 1.0,
+        subspace: Subspace | None = None,
         schedule: str = "constant",
         relation: str = "add_remove",
         ledger: Ledger | Purse | None = None,
@@ -108,6 +113,14 @@ class PrivateRobustAggregator:
                 "sampling_rate of 1; use 'add_remove'"
             )
         clients = population * self.pace.rate
+        self.subspace = subspace
+        if subspace is not None and not isinstance(subspace, Subspace):
+            raise InvalidQuery(f"subspace: {shown(subspace)} is none; give a Subspace, or None")
+        if subspace is not None and warm_start != 0:
+            raise InvalidQuery(
+                f"warm_start: {warm_start} given beside a subspace, which is another one in each "
+                "round, so that the last aggregate is no start; say warm_start=0"
+            )
         self.walk = Walk(radius, inner_steps, warm_start, step, moved, clients)
         self.population = population
         for least in {0, rounds - 1}:
@@ -125,6 +138,11 @@ class PrivateRobustAggregator:
     def rounds_left(self) -> int:
         """How many rounds are left."""
         return self.pace.rounds - self._done
+
+    @property
+    def round(self) -> int:
+        """The number of the next round, from 0: clients need it for a subspace."""
+        return self._done
 
     @property
     def seeded(self) -> bool:
@@ -167,6 +185,8 @@ class PrivateRobustAggregator:
             price = self._pay(len(table))
             last = np.zeros(table.shape[1]) if self._last is None else self._last
             self._last = self.walk.round(table, last, price, self._words)
+            if self.subspace is not None:
+                return self.subspace.lift(self._done - 1, self._last)
             return self._last.copy()
 
     def _checked(self, updates: Any) -> NDArray[Any]:
@@ -179,6 +199,11 @@ class PrivateRobustAggregator:
             raise InvalidQuery(
                 f"updates: {table.ndim} dimensions of type {table.dtype} given; give an array "
                 "(clients, parameters) of numbers, a row of NaN for a client without an update"
+            )
+        if self.subspace is not None and table.shape[1] != self.subspace.size:
+            raise InvalidQuery(
+                f"updates: {table.shape[1]} numbers given of each client, and the subspace has "
+                f"{self.subspace.size}; send subspace.down(aggregate.round, update)"
             )
         if self._last is not None and table.shape[1] != self._last.size:
             raise InvalidQuery(
@@ -226,6 +251,7 @@ class PrivateRobustAggregator:
             f"PrivateRobustAggregator({self.cost}, rounds={pace.rounds}, "
             f"population={self.population}, radius={walk.radius:g}, sampling_rate={pace.rate}, "
             f"inner_steps={walk.inner_steps}, warm_start={walk.warm_start:g}, step={walk.step:g}, "
+            f"{f'subspace={self.subspace!r}, ' if self.subspace else ''}"
             f"schedule={pace.schedule!r}, relation={str(self.relation)!r})"
             f"{' NOT PRIVATE: seeded' if self.seeded else ''}"
         )

@@ -70,6 +70,8 @@ class PrivateRobust(Strategy):
         arrayrecord_key: str = "arrays",
         configrecord_key: str = "config",
     ) -> None:
+        if aggregator.subspace is not None:
+            raise InvalidQuery("subspace: Flower's clients send whole models; leave it out")
         self.aggregator = aggregator
         self.learning_rate = learning_rate
         self.min_available_nodes = min_available_nodes

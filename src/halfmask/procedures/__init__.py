@@ -24,7 +24,7 @@ from halfmask.procedures.location import (
 from halfmask.procedures.mean import Mean
 from halfmask.procedures.procedure import Measure, Procedure
 from halfmask.procedures.scatter import SignCovariance, TylerScatter
-from halfmask.procedures.together import Together
+from halfmask.procedures.together import Family, Together
 from halfmask.procedures.unknown_keys import Keyed, UnknownKeys
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "CoordinateMedian",
     "DepthCheck",
     "DepthMedian",
+    "Family",
     "KMeans",
     "Keyed",
     "Location",

@@ -22,6 +22,7 @@ from halfmask.queries import (
     Range,
     Ratio,
     Setting,
+    Supposed,
     mechanism_for,
     written,
 )
@@ -211,9 +212,11 @@ class Mean:
             look = self.body().as_if(setting, price.share(LOOK), rows)
             plan = Centring.choose(look, self._variances(setting, price))
             gain = plan.gain(rows) ** 0.5 if plan else 1.0
-        return Expected(
-            plain.rmse * gain,
-            0.0,
-            plain.interval_width * gain,
-            "a mean in the middle of the bounds",
-        )
+        return replace(plain, rmse=plain.rmse * gain, interval_width=plain.interval_width * gain)
+
+    def supposed(self, setting: Setting) -> Supposed | None:
+        """Return the rows of `expected`; see `Supposes`. Their spread does not matter."""
+        if self.lower is None or self.upper is None:
+            return None
+        words = "values spread evenly over the bounds"
+        return Supposed(words, even={self.column: (self.lower, self.upper)})

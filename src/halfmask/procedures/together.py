@@ -1,10 +1,10 @@
 """Several queries in one ask: what shares a body shares its price, the rest splits the budget."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from halfmask.errors import InvalidQuery
 from halfmask.privacy import Approximate, Cost, exact, plain
@@ -14,6 +14,7 @@ from halfmask.queries import (
     Estimate,
     Expected,
     Linear,
+    Measurement,
     Moments,
     MomentSums,
     Query,
@@ -23,7 +24,7 @@ from halfmask.queries import (
     Sum,
 )
 
-__all__ = ["Together"]
+__all__ = ["Family", "Together"]
 
 ROWS = 10**6
 """With so many rows noise decides between two prices, and not the ends of the bounds."""
@@ -86,6 +87,19 @@ class Family:
             name: tuple(_read(question, one) for one in sums)
             for name, question in self.members.items()
         }
+
+    def fixed(
+        self, setting: Setting, price: Cost
+    ) -> tuple[Measurement[Any], Callable[[str, Any], Any]] | None:
+        """Return the one measurement behind all members, and how each reads it; None if many."""
+        if self.body is not None:
+            return self.body.prepare(setting, price), lambda name, sums: _read(
+                self.members[name], sums
+            )
+        (question,) = self.members.values()
+        if isinstance(question, Procedure):
+            return None
+        return question.prepare(setting, price), lambda name, answer: answer
 
 
 def _has_body(question: Question) -> bool:
@@ -179,10 +193,9 @@ class Together:
         self, setting: Setting, price: Cost, measure: Measure
     ) -> dict[str, tuple[Estimate, ...]]:
         """Answer every query for every key, in the order in which they were asked."""
-        price, families = self.currency(setting, price), self.families(setting)
         answers: dict[str, tuple[Estimate, ...]] = {}
-        for family, share in zip(families, self._split(families), strict=True):
-            answers |= family.run(setting, price if share == 1 else price.share(share), measure)
+        for family, part in self.parts(setting, price):
+            answers |= family.run(setting, part, measure)
         return {name: answers[name] for name in self.questions}
 
     def expected(self, setting: Setting, price: Cost, rows: int) -> dict[str, Expected]:
@@ -196,6 +209,15 @@ class Together:
             part = price if share == 1 else price.share(share)
             expected |= family.expected(setting, part, rows)
         return {name: expected[name] for name in self.questions}
+
+    def parts(self, setting: Setting, price: Cost) -> list[tuple[Family, Cost]]:
+        """Return what is measured together, each with its part of the price."""
+        price, families = self.currency(setting, price), self.families(setting)
+        shares = self._split(families)
+        return [
+            (family, price if share == 1 else price.share(share))
+            for family, share in zip(families, shares, strict=True)
+        ]
 
     def split(self, setting: Setting) -> dict[str, Fraction]:
         """The share of the price behind each answer; shared sums show the same one."""

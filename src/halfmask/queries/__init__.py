@@ -24,6 +24,7 @@ measurement  one question to the rows, its price and its noise; estimate: what i
 distribution the exact law of what a measurement lets out, for an auditor
 prepared     sums with additive noise, the most common measurement; the protocol of queries
 scaled, ratio, spread   how noisy integers are read as answers, with intervals
+supposed     rows to suppose, where an error has no formula
 tails        the tail of a sum of noises, for those intervals
 """
 
@@ -51,6 +52,7 @@ from halfmask.queries.setting import Reach, Setting
 from halfmask.queries.spread import Spread
 from halfmask.queries.suggest_bounds import SuggestBounds, Suggestion
 from halfmask.queries.sum import Sum
+from halfmask.queries.supposed import Supposed, Supposes
 from halfmask.queries.top import MostCommon, TopK
 from halfmask.queries.variance import StandardDeviation, Variance
 from halfmask.queries.workload import LinearQueries, Marginals, Prefixes, Ranges
@@ -104,6 +106,8 @@ __all__ = [
     "SuggestBounds",
     "Suggestion",
     "Sum",
+    "Supposed",
+    "Supposes",
     "Tails",
     "Term",
     "TopK",

@@ -17,12 +17,16 @@ from halfmask.queries.grid import Range, lay_grid, to_float
 from halfmask.queries.measurement import Record
 from halfmask.queries.prepared import Expected
 from halfmask.queries.pricing import mechanism_for
+from halfmask.queries.ratio import FIRST_ORDER
 from halfmask.queries.setting import Setting
+from halfmask.queries.supposed import Supposed
 
 __all__ = ["Correlation", "Covariance", "Products"]
 
 MOST = 50
 """Columns: 1225 pairs of them share the price."""
+
+_ASSUMING = "values spread evenly over the bounds, independently"
 
 LARGEST = 1e150
 """Of a bound: products of two stay finite."""
@@ -148,6 +152,10 @@ class Covariance:
         """Predict the error over all entries, for values spread evenly over their bounds."""
         return _expected(self.prepare(setting, price), rows)
 
+    def supposed(self, setting: Setting) -> Supposed:
+        """Return the rows of `expected`; see `Supposes`."""
+        return _supposed(self.columns, Covariances)
+
 
 @dataclass(frozen=True)
 class Correlation:
@@ -188,6 +196,10 @@ class Correlation:
         """Predict the error over all entries, for independent values spread evenly."""
         return _expected(self.prepare(setting, price), rows)
 
+    def supposed(self, setting: Setting) -> Supposed:
+        """Return the rows of `expected`; see `Supposes`."""
+        return _supposed(self.columns, Correlations)
+
 
 def _products(
     columns: Mapping[str, tuple[float, float]], setting: Setting, price: Cost, form: type[E]
@@ -225,5 +237,9 @@ def _expected(made: Products[Any], rows: int) -> Expected:
     entries = d * d if one is read else d * (d - 1)
     widths = [high - low for _, _, low, high in read.cells()]
     width = sum(widths) / max(len(widths), 1)
-    assuming = "values spread evenly over the bounds, independently"
-    return Expected((total / entries) ** 0.5, 0.0, width, assuming)
+    rough = spread > FIRST_ORDER * min(own)
+    return Expected((total / entries) ** 0.5, 0.0, width, _ASSUMING, rough)
+
+
+def _supposed(columns: Mapping[str, tuple[float, float]], form: type[Any]) -> Supposed:
+    return Supposed(_ASSUMING, even=columns, paired=form is Correlations)

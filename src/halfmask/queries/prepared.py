@@ -21,12 +21,16 @@ Number = int | float
 
 @dataclass(frozen=True)
 class Expected:
-    """The error to expect, from public facts alone; `assuming` says which were assumed."""
+    """The error to expect, from public facts alone; `assuming` says which were assumed.
+
+    rough: whether the formula may be off by more than a few per cent; see `Supposes`.
+    """
 
     rmse: float
     bias: float
     interval_width: float
     assuming: str = ""
+    rough: bool = False
 
 
 E = TypeVar("E", bound=Estimate, covariant=True)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
+import numpy as np
+
 from halfmask.errors import InvalidQuery, shown
 from halfmask.plan import GridCounts
 from halfmask.privacy import Cost, Relation, exact
@@ -15,13 +17,36 @@ from halfmask.queries.quantile_chosen import Quantiles
 from halfmask.queries.quantile_grid import Bound, QuantileGrid, micros
 from halfmask.queries.quantile_plan import QuantilePlan
 from halfmask.queries.setting import Setting
+from halfmask.queries.supposed import Supposed
 
 __all__ = ["Asked", "Median", "Quantile"]
 
 _PARTS = 2**10
 """Parts of a row, where the rows of a unit are scaled down to so many rows' worth."""
 
+_PLAIN_RANKS = (4.0, 0.005)
+"""Errors in rank, from so many rows to such a share of them, are errors of even values."""
+
+_MOST_GAPS = 10**5
+"""Rows between which an error is summed gap by gap."""
+
 _DENOMINATOR = 10**6
+
+
+def evenly(q: Fraction, rate: float, rows: int) -> float:
+    """Return the mean squared error of a quantile of evenly spread rows, in squared widths.
+
+    Between rows k and k + 1 the choice is uniform, of weight exp(-rate |k - q rows|) times the gap.
+
+    >>> round(evenly(Fraction(1, 2), 1e-9, 100) * 12, 6), evenly(Fraction(1, 2), 1e3, 10**4) < 1e-7
+    (1.0, True)
+    """
+    rank = np.arange(rows + 1)
+    ends = np.concatenate([[0.0], (np.arange(rows) + 0.5) / rows, [1.0]]) - float(q)
+    away = np.abs(rank - float(q) * rows)
+    weight = np.diff(ends) * np.exp(-rate * (away - away.min()))
+    inside = (ends[1:] ** 2 + ends[1:] * ends[:-1] + ends[:-1] ** 2) / 3
+    return float(weight @ inside / weight.sum())
 
 
 @dataclass(frozen=True)
@@ -93,12 +118,29 @@ class Asked:
             return Expected(ranks, 0.0, reach, "nothing of the values: errors are counted in ranks")
         scale = width / max(rows, 1)
         unit = ", in seconds" if asked.grid.kind == "time" else ""
+        told, rough = ranks * scale, not _PLAIN_RANKS[0] <= ranks <= _PLAIN_RANKS[1] * rows
+        if rough and rows <= _MOST_GAPS and not asked.plan.cut:
+            nodes = asked.plan.levels[0]
+            squares = [
+                evenly(node.q, float(node.rate) * asked.request.weight, rows) for node in nodes
+            ]
+            told, rough = math.sqrt(math.fsum(squares) / len(squares)) * width, False
         return Expected(
-            min(ranks * scale, width),
+            min(told, width),
             0.0,
             min(reach * scale, width),
             f"values spread evenly between the bounds{unit}",
+            rough,
         )
+
+    def supposed(self, setting: Setting) -> Supposed | None:
+        """Return the rows of `expected`, where bounds are numbers; see `Supposes`."""
+        lower, upper = self._bounds()
+        if not isinstance(lower, int | float) or not isinstance(upper, int | float):
+            return None
+        truth = tuple(float(lower + q * (upper - lower)) for q in map(float, self._quantiles()))
+        words = "values spread evenly between the bounds"
+        return Supposed(words, even={self.column: (lower, upper)}, truth=truth, most=600)
 
 
 @dataclass(frozen=True, repr=False)

@@ -11,7 +11,10 @@ from halfmask.queries.grid import Range, to_float
 from halfmask.queries.prepared import Expected
 from halfmask.queries.tails import noise_half_width, within_noise
 
-__all__ = ["Linear", "Ratio", "Term", "checked"]
+__all__ = ["FIRST_ORDER", "Linear", "Ratio", "Term", "checked"]
+
+FIRST_ORDER = 0.015
+"""Noise on the number of rows, of that number, up to which errors of quotients follow the slope."""
 
 MESH = 64
 """Points of [0, 1] at which membership in the interval is tried before bisection."""
@@ -113,7 +116,9 @@ class Ratio:
         width = to_float(self.bounds.width)
         # A ratio held inside the bounds errs by no more than a uniform guess would.
         rmse = min(spread / bottom if bottom > 0 else math.inf, math.sqrt(1 / 12)) * width
-        return Expected(rmse, 0.0, high - low, "a mean in the middle of the bounds")
+        doubt = math.hypot(*(term.bottom * term.deviation for term in self.terms))
+        rough = doubt > FIRST_ORDER * bottom
+        return Expected(rmse, 0.0, high - low, "a mean in the middle of the bounds", rough)
 
 
 def checked(confidence: float) -> float:

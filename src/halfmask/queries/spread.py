@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from halfmask.queries.grid import Range, to_float
 from halfmask.queries.prepared import Expected
-from halfmask.queries.ratio import Term, checked
+from halfmask.queries.ratio import FIRST_ORDER, Term, checked
 from halfmask.queries.tails import noise_half_width
 
 __all__ = ["Spread"]
@@ -72,7 +72,8 @@ class Spread:
             rmse /= 2 * math.sqrt(max(variance, rmse))
         low, high = self.interval()
         scaled = to_float(Fraction(rmse) * (width if self.root else width**2))
-        return Expected(scaled, 0.0, high - low, "values spread evenly over the bounds")
+        rough = math.hypot(*(term.deviation for term in self.terms)) > FIRST_ORDER * rows
+        return Expected(scaled, 0.0, high - low, "values spread evenly over the bounds", rough)
 
     def _scaled(self, share: float) -> float:
         held, width = min(max(share, 0.0), 0.25), self.bounds.width

@@ -8,6 +8,7 @@ from halfmask.queries.moments import Moments, MomentSums
 from halfmask.queries.prepared import Expected, Output, Prepared
 from halfmask.queries.setting import Setting
 from halfmask.queries.spread import Spread
+from halfmask.queries.supposed import Supposed
 
 __all__ = ["StandardDeviation", "Variance"]
 
@@ -67,6 +68,11 @@ class Variance:
     def expected(self, setting: Setting, price: Cost, rows: int) -> Expected:
         """Predict the error for values spread evenly over the bounds, to first order."""
         return self.read(self.body().as_if(setting, price, rows)).expected()
+
+    def supposed(self, setting: Setting) -> Supposed:
+        """Return the rows of `expected`; see `Supposes`."""
+        words = "values spread evenly over the bounds"
+        return Supposed(words, even={self.column: (self.lower, self.upper)})
 
 
 @dataclass(frozen=True, repr=False)

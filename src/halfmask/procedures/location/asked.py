@@ -21,6 +21,7 @@ from halfmask.queries import (
     Part,
     Record,
     Setting,
+    Supposed,
     native,
     range_epsilon,
 )
@@ -29,6 +30,9 @@ from halfmask.queries.location import Box, Middle, Region
 __all__ = ["Centre", "Placed", "Reading", "best_for_choices", "counted_rows", "inside_of", "placed"]
 
 E = TypeVar("E", bound=Estimate)
+
+_WITHIN = 8.0
+"""Deviations from bound to bound, beyond which points are tried: fewer would be moved."""
 
 SPREAD = 20.0
 """Doublings from the points' deviation to the bounds, where no deviation is supposed."""
@@ -52,6 +56,7 @@ class Centre(ABC):
 
     weight: ClassVar[float] = 1.0
     what: ClassVar[str] = "centre of"
+    tries: ClassVar[int] = 1200
 
     def __post_init__(self) -> None:
         for name in ("center", "radius", "columns"):
@@ -104,8 +109,25 @@ class Centre(ABC):
         if not enough:
             return Expected(widest, 0.0, widest, "too few points for this price and these bounds")
         unit = self.deviation or 1.0
-        assumed = f"normal points of deviation {unit:g} in each coordinate, sampling counted"
-        return Expected(error * unit, 0.0, widest, assumed)
+        narrow = float(np.min(region.widths * region.steps)) < _WITHIN * unit
+        return Expected(error * unit, 0.0, widest, self._assumed, rough=not narrow)
+
+    @property
+    def _assumed(self) -> str:
+        unit = self.deviation or 1.0
+        return f"normal points of deviation {unit:g} in each coordinate, sampling counted"
+
+    def supposed(self, setting: Setting) -> Supposed | None:
+        """Return the points of `expected`, in the middle of the box; see `Supposes`."""
+        region = self.box.region(setting)
+        lower, upper = np.array(self.box.bounds(region.size)).T
+        middle, unit = ((lower + upper) / 2).tolist(), self.deviation or 1.0
+        points = {name: (at, unit) for name, at in zip(region.names, middle, strict=True)}
+        return Supposed(self._assumed, normal=points, truth=self._truth(middle), most=self.tries)
+
+    def _truth(self, middle: list[float]) -> tuple[float, ...]:
+        """What an answer about normal points of this middle is held against."""
+        return tuple(middle)
 
     @abstractmethod
     def prepare(self, setting: Setting, price: Cost) -> Measurement[Any]:

@@ -55,6 +55,7 @@ class RobustLocation(Centre):
     plan: tuple[float, float, float] | None = None
     whiten: bool = False
 
+    tries: ClassVar[int] = 200
     what: ClassVar[str] = "robust centre of"
 
     def __post_init__(self) -> None:

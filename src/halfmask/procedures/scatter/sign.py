@@ -1,6 +1,6 @@
 """The spatial sign covariance about a public centre, or about one that is bought first."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isfinite, sqrt
 from statistics import NormalDist
@@ -13,7 +13,7 @@ from halfmask.plan import Points
 from halfmask.privacy import Approximate, Cost, Pure, Relation
 from halfmask.procedures.location import Centre, Composite, ending, finds
 from halfmask.procedures.procedure import Measure
-from halfmask.queries import Expected, Measurement, Setting, range_epsilon
+from halfmask.queries import Expected, Measurement, Setting, Supposed, range_epsilon
 from halfmask.queries.location import Frame, Medians, Outers, Region, SignMatrix
 
 __all__ = ["MOST", "SignCovariance", "refuse_size"]
@@ -61,6 +61,7 @@ class SignCovariance(Centre):
 
     location: tuple[float, ...] | None = None
 
+    tries: ClassVar[int] = 500
     what: ClassVar[str] = "sign covariance of"
 
     def __post_init__(self) -> None:
@@ -142,7 +143,19 @@ class SignCovariance(Centre):
                 return Expected(1.0, 0.0, 1.0, "too few points for this price and these bounds")
             assumed += ", the noise of the centre left out"
         far = 2 * NormalDist().inv_cdf(0.975) * error / d
-        return Expected(error / d, 0.0, far, assumed)
+        return Expected(error / d, 0.0, far, assumed, rough=True)
+
+    def supposed(self, setting: Setting) -> Supposed | None:
+        """Return normal points about the centre; see `Supposes`."""
+        points = super().supposed(setting)
+        if points is None or self.location is None:
+            return points
+        about = zip(points.normal.items(), self.location, strict=True)
+        return replace(points, normal={name: (at, unit) for (name, (_, unit)), at in about})
+
+    def _truth(self, middle: list[float]) -> tuple[float, ...]:
+        d = len(middle)
+        return tuple((np.eye(d) / d).ravel().tolist())
 
 
 def _inside(price: Cost) -> Cost:
