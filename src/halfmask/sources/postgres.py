@@ -1,4 +1,4 @@
-"""PostgreSQL tables and views, where they are: no row leaves the server, only exact integers do.
+"""PostgreSQL tables and views, asked where they are: exact integers alone leave the server.
 
 What is assumed: the server and the owner of the table are trusted, as the file of another source
 would be. Each row of a view comes from rows of the one unit that it names, and from public facts: a
