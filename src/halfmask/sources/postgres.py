@@ -1,7 +1,9 @@
-"""PostgreSQL tables and views, where they are: no row leaves the server, only exact integers do.
+"""PostgreSQL tables and views, asked where they are: exact integers alone leave the server.
 
 What is assumed: the server and the owner of the table are trusted, as the file of another source
-would be. A view may call any function, and policies of row security may hide rows; the table is
+would be. Each row of a view comes from rows of the one unit that it names, and from public facts: a
+view that ranks, averages or cuts off over other people's rows would let one of them move rows of
+another. A view may call any function, and policies of row security may hide rows; the table is
 what this role then sees. Each request sees one snapshot. The stages of one ask may see different
 ones; each keeps its own promise about the rows that a person has at that time, and their prices
 add up.
