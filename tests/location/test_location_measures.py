@@ -86,15 +86,21 @@ def test_directions_are_those_of_the_definition():
     rng = np.random.default_rng(1)
     table = rng.integers(-9, 9, (50, 3))
     one, at = signs(3), frame(3)
-    total, kept = np.zeros(3), 0
+
+    def psi(y):
+        v = np.clip(y, -1.5, 1.5)
+        return v / max(np.linalg.norm(v), one.core)
+
+    total, slope, kept = np.zeros(3), 0.0, 0
     for x in table:
         y = (x - np.array(at.centre)) / np.array(at.scales)
         if np.linalg.norm(np.clip(y, -6, 6)) <= one.outer:
-            v = np.clip(y, -1.5, 1.5)
-            total, kept = total + v / max(np.linalg.norm(v), one.core), kept + 1
+            ahead = (psi(y + h)[j] - psi(y - h)[j] for j, h in enumerate(1e-6 * np.eye(3)))
+            total, slope, kept = total + psi(y), slope + sum(ahead) / 6e-6, kept + 1
     (pull,) = one.read([one.sums(table)])
-    assert kept == pull.kept > 5
+    assert kept > 5
     assert np.allclose(pull.total, total, atol=50 * 2.0**-20)
+    assert abs(pull.slope - one.core * slope) < 50 * 2.0**-16 + 1e-6
 
 
 @pytest.mark.parametrize("name", LADDERS)

@@ -9,7 +9,6 @@ import pytest
 from scipy import stats
 
 import halfmask as hm
-from halfmask.privacy import gdp_after_zcdp
 from halfmask.procedures.location import (
     BoxMedian,
     Composite,
@@ -101,12 +100,18 @@ def test_what_is_infeasible_is_refused_before_it_costs():
     assert curator.remaining == BUDGET
 
 
-def test_a_location_needs_rho_or_a_delta():
+def test_a_location_needs_a_delta_or_a_currency_of_gaussian_noise():
     curator = hm.open(normal(50, 2), budget=BUDGET)
-    for price in ({"epsilon": 1}, {"mu": 1}):
-        with pytest.raises(hm.InvalidQuery, match="price"):
-            curator.ask(RobustLocation(0, 10), **price)
+    with pytest.raises(hm.InvalidQuery, match="price"):
+        curator.ask(RobustLocation(0, 10), epsilon=1)
     assert curator.remaining == BUDGET
+
+
+@pytest.mark.parametrize("price", [{"rho": "0.02"}, {"mu": "0.2"}])
+def test_a_location_is_priced_in_the_currencies_of_gaussian_noise(price):
+    curator = hm.open(normal(4000, 3), budget=price_of(**price))
+    assert far(curator.ask(RobustLocation(0, 100), **price), 3) < 0.3
+    assert curator.remaining.amounts == (0, 0)
 
 
 def test_the_plan_of_the_article_is_taken():
@@ -156,11 +161,9 @@ def test_stages_spend_what_their_price_is_worth_and_no_more(whiten):
         return measurement.read(measurement.release(exact, None))
 
     composite.stages.run(composite.inside, measure)
-    rho = sum(cost.rho for cost in spent if isinstance(cost, hm.ZCDP))
-    squared = sum(cost.squared for cost in spent if isinstance(cost, hm.GDP))
-    mu = gdp_after_zcdp(rho, composite.cost.epsilon, composite.cost.delta)
-    assert 0.9999 * mu**2 < squared <= mu**2
-    assert squared / 2 > composite.inside.rho - rho  # more than zCDP alone leaves
+    squared, most = sum(cost.squared for cost in spent), composite.inside.squared
+    assert 0.9999 * most < squared <= most
+    assert composite.inside == composite.cost.largest_gdp()
 
     class Greedy(RobustStages):
         def run(self, price, measure):
@@ -219,7 +222,7 @@ def test_intervals_cover_where_the_steps_end_without_noise(whiten):
 @pytest.mark.parametrize("d", [1, 10, 200])
 @pytest.mark.parametrize("rho", [1e-4, 0.1])
 def test_shares_of_a_budget_are_a_split(n, d, rho):
-    budget = Budget.plan(n, d, rho, 40.0, 2)
+    budget = Budget.plan(n, d, hm.ZCDP(rho), 40.0, 2)
     parts = (budget.count, budget.medians, budget.scales, budget.radii, budget.refinement)
     assert min(parts) > 0
     assert sum(parts) == 1
@@ -256,7 +259,7 @@ def test_the_error_is_the_predicted_one(query, n, d, price):
         (1000, 2, {"epsilon": "0.5"}, SpatialMedian),
         (10_000, 50, {"epsilon": "0.5", "delta": "1e-6"}, RobustLocation),
         (10_000, 50, {"epsilon": "0.5"}, BoxMedian),
-        (2200, 20, {"rho": "0.002"}, CoordinateMedian),
+        (2200, 20, {"rho": "0.002"}, RobustLocation),
     ],
 )
 def test_the_best_estimator_is_chosen_from_public_facts(rows, d, price, best):

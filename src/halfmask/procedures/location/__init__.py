@@ -10,6 +10,9 @@ auto        `Location`: the best of these for a price
 publics     points and directions that are known without the rows
 asked       what every centre has in common
 budget      the split of its price
+finding     coordinate medians and scales, by choices or by comparisons
+halving     medians by noisy comparisons with the middle of what is likely
+step        one of Newton's steps, and what is believed of its slope
 feasible    whether choices among all cells find the points at all
 normal      constants of directions about a normal centre
 composite   stages as one measurement, charged in another currency

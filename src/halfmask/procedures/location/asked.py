@@ -12,7 +12,7 @@ import numpy as np
 from halfmask.errors import InvalidQuery, shown
 from halfmask.noise import Words
 from halfmask.plan import Points
-from halfmask.privacy import ZCDP, Approximate, Cost, Pure
+from halfmask.privacy import GDP, ZCDP, Approximate, Cost, Pure
 from halfmask.queries import (
     Coarse,
     Estimate,
@@ -210,17 +210,17 @@ def placed(region: Region) -> Callable[[Middle], Placed]:
     return lambda middle: Placed(region.place(np.array(middle.cells, dtype=float)), region)
 
 
-def inside_of(price: Cost, asked: tuple[str, str]) -> ZCDP:
-    """Return the rho in which stages compose; asked: what is, and what to ask at delta 0."""
+def inside_of(price: Cost, asked: tuple[str, str]) -> ZCDP | GDP:
+    """Return the rho or mu in which stages compose; asked: what is, and what to ask at delta 0."""
     match price:
-        case ZCDP():
+        case ZCDP() | GDP():
             return price
         case Approximate() if price.delta:
-            return price.largest_zcdp()
+            return price.largest_gdp()
         case _:
             what, instead = asked
             raise InvalidQuery(
-                f"price: {price} given; {what} needs rho, or epsilon with a delta; for delta 0 "
+                f"price: {price} given; {what} needs rho, mu, or epsilon with a delta; for delta 0 "
                 f"ask {instead}"
             )
 

@@ -2,30 +2,41 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import sqrt
+from math import log2, sqrt
 
 from halfmask.privacy import GDP, ZCDP, Approximate, Cost, gdp_after_zcdp
 from halfmask.procedures.location.feasible import pull_among, pull_needed
+from halfmask.procedures.location.halving import strength_needed
 from halfmask.procedures.location.normal import Tuning, middle_radius, tuning
+from halfmask.queries import range_epsilon, strength
 
-__all__ = ["COUNT", "CUT", "LENGTHS", "STEPS", "TURN", "Budget", "ending"]
+__all__ = ["COUNT", "CUT", "LENGTHENED", "LENGTHS", "STEPS", "TURN", "Budget", "ending"]
 
 CUT = 1.5
 """Scales at which a coordinate is held before its direction counts."""
 
-STEPS = (Fraction(1, 5), Fraction(4, 5))
+STEPS = (Fraction(1, 20), Fraction(1, 4), Fraction(7, 10))
 """Of what is left for refinement, the share of each of Newton's steps."""
 
 TURN, LENGTHS = Fraction(1, 5), Fraction(1, 20)
 """Of refinement, what buys coordinates in which points are round, and median lengths in these."""
 
-CAPS = {"medians": (0.06, 0.5), "scales": (0.03, 0.2), "radii": (0.02, 0.15)}
+CAPS = {"medians": (0.02, 0.45), "scales": (0.02, 0.25), "radii": (0.005, 0.25)}
 """The least and the largest share of each stage before refinement."""
+
+CHEAP = 0.02
+"""A share that buys coordinate medians and scales by choices: one pass over the rows for each."""
 
 RUNGS = 400
 """The rungs of a ladder, at most about: 8 for each doubling of the grid."""
 
-CORES = (0.0, 0.6, 0.9, 1.2, 1.6, 2.0)
+LENGTHENED = log2(RUNGS / 8)
+"""The octaves of a length's logarithm, whose own deviation is about one doubling."""
+
+CORES = (0.5, 0.8, 1.2, 1.6, 2.0)
+NEAR = 1.005
+"""A core may cost so much for being smaller: under heavy tails small ones err less."""
+
 COUNT = Fraction(1, 100)
 """The share that buys the number of points, by which the rest is split."""
 
@@ -34,6 +45,8 @@ COUNT = Fraction(1, 100)
 class Budget:
     """Shares of the price: a count, coordinate medians, their scales, two radii, refinement.
 
+    halved: whether medians and scales are found by halving with noisy comparisons, at many times
+      less of the price but many passes over the rows; else by choices.
     feasible: whether the medians find the points at all, up to about one failure in a thousand.
     """
 
@@ -41,6 +54,7 @@ class Budget:
     medians: Fraction
     scales: Fraction
     radii: Fraction
+    halved: bool
     feasible: bool
     needed: int
 
@@ -50,42 +64,53 @@ class Budget:
         return 1 - self.count - self.medians - self.scales - self.radii
 
     @classmethod
-    def plan(cls, n: float, d: int, rho: float, octaves: float, moved: int) -> "Budget":
+    def plan(cls, n: float, d: int, inside: Cost, octaves: float, moved: int) -> "Budget":
         """Split for at least n points, bounds `octaves` doublings wide, `moved` rows to hide.
 
-        Medians, scales and radii get what they need to be found, see `feasible`, up to a cap. A
-        choice of epsilon has the rate epsilon / (2 moved), and k choices of it cost k epsilon^2/8.
+        Medians, scales and radii get what they need to be found, up to a cap. Choices, see
+        `feasible`: the whole price buys k of range epsilon, so a pull of n epsilon / (2 moved), and
+        a share of it the root of that. Comparisons, see `halving`: k of strength s cost a squared
+        mu of k (moved s / n)^2.
         """
-        pulls = {
-            "medians": (pull_needed(octaves, d), d),
-            "scales": (pull_among(RUNGS, d), d),
-            "radii": (pull_among(RUNGS, 2), 2),
+        one = max(n, 1.0) ** 2
+
+        def chosen(pull: float, choices: int) -> float:
+            return (2 * moved * pull / float(range_epsilon(inside, choices))) ** 2 / one
+
+        wanted = {
+            "medians": chosen(pull_needed(octaves, d), d),
+            "scales": chosen(pull_among(RUNGS, d), d),
         }
-        wanted, needed = {}, 1.0
-        for name, (pull, choices) in pulls.items():
-            one = (2 * pull * moved) ** 2 * choices / (8 * rho)  # the share for a single point
-            wanted[name] = one / max(n, 1.0) ** 2
-            needed = max(needed, sqrt(one / float(CAPS[name][1])))
-        enough = all(wanted[name] <= most for name, (_, most) in CAPS.items())
-        shares = {name: _share(wanted[name], *CAPS[name]) for name in CAPS}
-        return cls(COUNT, **shares, feasible=enough, needed=int(min(needed, 1e18)) + 1)
+        halved = sum(wanted.values()) > CHEAP
+        if halved:
+            comparison = d * (moved / strength(inside)) ** 2 / one
+            wanted = {
+                "medians": strength_needed(octaves, d) * comparison,
+                "scales": strength_needed(LENGTHENED, d) * comparison,
+            }
+        wanted["radii"] = chosen(pull_among(RUNGS, 2), 2)
+        most = max(share / CAPS[name][1] for name, share in wanted.items())
+        shares = {name: _share(share, *CAPS[name]) for name, share in wanted.items()}
+        needed = int(min(sqrt(most * one), 1e18)) + 1
+        return cls(COUNT, **shares, halved=halved, feasible=most <= 1, needed=needed)
 
     def tuning(self, n: float, d: int, rho: float, moved: int) -> Tuning:
         """Choose the core of the direction by the predicted error of the last step.
 
         rho: what refinement is worth.
         """
-        spent = rho * float(STEPS[-1])
-        return min(
-            (tuning(d, core) for core in CORES),
-            key=lambda one: one.variance * d / n + _noise(one, n, d, spent, moved) ** 2,
-        )
+        errors = {core: self._error(tuning(d, core), n, d, rho, moved) for core in CORES}
+        enough = NEAR * min(errors.values())
+        return tuning(d, next(core for core in CORES if errors[core] <= enough))
 
     def error(self, n: float, d: int, rho: float, moved: int) -> float:
         """Predict the error in L2, for normal points of deviation 1 in each coordinate."""
-        one = self.tuning(n, d, rho, moved)
-        spent = rho * float(STEPS[-1])
-        return sqrt(one.variance * d / n + _noise(one, n, d, spent, moved) ** 2)
+        return self._error(self.tuning(n, d, rho, moved), n, d, rho, moved)
+
+    @staticmethod
+    def _error(one: Tuning, n: float, d: int, rho: float, moved: int) -> float:
+        noise = one.step * middle_radius(d) * sqrt(d) * moved / n / sqrt(2 * rho)
+        return sqrt(one.variance * d / n + noise * noise)
 
 
 def ending(cost: Cost, inside: Cost, spent: Fraction) -> Cost:
@@ -97,10 +122,6 @@ def ending(cost: Cost, inside: Cost, spent: Fraction) -> Cost:
     if isinstance(cost, Approximate) and isinstance(inside, ZCDP):
         return GDP(gdp_after_zcdp(inside.rho * spent, cost.epsilon, cost.delta))
     return inside.share(1 - spent)
-
-
-def _noise(one: Tuning, n: float, d: int, rho: float, moved: int) -> float:
-    return one.step * middle_radius(d) * sqrt(d) * moved / n / sqrt(2 * rho)
 
 
 def _share(wanted: float, least: float, most: float) -> Fraction:

@@ -1,6 +1,6 @@
 """The stages of a robust location: count, find, scale, turn, step."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from statistics import NormalDist
 from typing import ClassVar, Protocol
@@ -9,25 +9,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfmask.plan import Points
-from halfmask.privacy import ZCDP, Cost
-from halfmask.procedures.location.budget import COUNT, CUT, LENGTHS, STEPS, TURN, Budget, ending
+from halfmask.privacy import Cost
+from halfmask.procedures.location.budget import COUNT, CUT, LENGTHS, STEPS, TURN, Budget
+from halfmask.procedures.location.finding import Finding
 from halfmask.procedures.location.normal import middle_radius, winsorised
+from halfmask.procedures.location.step import NORMAL, Belief, Step
 from halfmask.procedures.location.turned import Turned
 from halfmask.procedures.procedure import Measure
 from halfmask.queries import strength
 from halfmask.queries.location import (
     FAR,
     Frame,
-    Medians,
     Outers,
     Radii,
     Region,
-    Scales,
     Signs,
     Total,
 )
 
 __all__ = ["Found", "Place", "RobustStages", "rejected"]
+
+Vector = NDArray[np.float64]
 
 SURE = 3.0
 """Standard deviations by which the noisy count is taken to be too large."""
@@ -56,8 +58,8 @@ class Place:
     @property
     def doubt(self) -> str:
         """A warning where the stages may have failed."""
-        few = "the noisy count of points is too small for this price: the point may be far off"
-        return "" if self.found else few
+        lost = "the noisy answers do not show that the points were found: the point may be far off"
+        return "" if self.found else lost
 
     def cells(
         self, confidence: float = 0.95
@@ -124,89 +126,82 @@ class RobustStages:
     moved: int
     replaced: bool
     asked: Asked
-    paid: Cost
 
-    def budget(self, rows: float, inside: ZCDP) -> Budget:
+    def budget(self, rows: float, inside: Cost) -> Budget:
         """Split the price for about so many rows."""
         octaves = self.asked.octaves(self.region)
-        d, rho = self.region.size, float(inside.rho)
-        planned = Budget.plan(rows, d, rho, octaves, self.moved)
+        planned = Budget.plan(rows, self.region.size, inside, octaves, self.moved)
         if self.asked.plan is None:
             return planned
         location, scale, _ = (Fraction(str(share)) for share in self.asked.plan)
         most = 1 - planned.count
-        return Budget(
-            planned.count,
-            medians=location * most,
-            scales=scale * most * Fraction(3, 5),
-            radii=scale * most * Fraction(2, 5),
-            feasible=planned.feasible,
-            needed=planned.needed,
-        )
+        medians, scales, radii = (most * s for s in (location, scale * 3 / 5, scale * 2 / 5))
+        return replace(planned, medians=medians, scales=scales, radii=radii)
 
-    def total(self, price: ZCDP) -> Total:
+    def total(self, price: Cost) -> Total:
         """The number of points, for a hundredth of the price."""
         return Total(self.points, self.moved, price.share(COUNT))
 
-    def unsure(self, price: ZCDP) -> float:
+    def unsure(self, price: Cost) -> float:
         """How far the noisy number of points may be off, nearly surely."""
         return SURE * self.total(price).mechanism.standard_deviation
 
     def run(self, price: Cost, measure: Measure) -> Place:
         """Find, scale, refine."""
-        assert isinstance(price, ZCDP)  # noqa: S101
         found = self.find(price, measure)
-        point, noise = self.refine(price, measure, found)
+        point, noise, held = self.refine(price, measure, found)
         deviations = tuple(float(s) for s in noise * self.region.steps)
         place = self.region.place(point)
-        return Place(self.region.names, place, deviations, found.count, found.enough)
+        return Place(self.region.names, place, deviations, found.count, found.enough and held)
 
-    def find(self, price: ZCDP, measure: Measure) -> Found:
+    def find(self, price: Cost, measure: Measure) -> Found:
         """Count, find the coordinate medians, their scales, and two median lengths."""
-        points, d = self.points, self.region.size
         (counted,) = measure(self.total(price))
         count = float(max(counted.value, 1))
         least = counted.value - self.unsure(price)  # too many would leave the medians too little
         budget = self.budget(self.asked.rows or least, price)
-        (middle,) = measure(Medians(points, self.moved, price.share(budget.medians)))
-        centre = np.array(middle.cells, dtype=float)
-        frame = Frame(tuple(centre.tolist()), (1.0,) * d)
-        widest = float(self.region.widths.max())
-        (lengths,) = measure(Scales(points, self.moved, price.share(budget.scales), frame, widest))
-        scales = np.array(lengths.values) / NormalDist().inv_cdf(0.75)
+        parts = price.share(budget.medians), price.share(budget.scales)
+        finding = Finding(self.region, self.points, self.moved, *parts)
+        octaves = self.asked.octaves(self.region)
+        halved = budget.halved
+        centre, scales = (
+            finding.halved(measure, count, octaves) if halved else finding.chosen(measure)
+        )
         frame = Frame(tuple(centre.tolist()), tuple(scales.tolist()))
-        (radii,) = measure(Radii(points, self.moved, price.share(budget.radii), frame, (FAR, CUT)))
+        part = price.share(budget.radii)
+        (radii,) = measure(Radii(self.points, self.moved, part, frame, (FAR, CUT)))
         most = counted.value + self.unsure(price)
         enough = budget.feasible and self.budget(most, price).feasible
         return Found(count, enough, budget, centre, scales, *radii.values)
 
-    def refine(
-        self, price: ZCDP, measure: Measure, found: Found
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Step from where the points were found; return cells, and the deviations of the noise."""
+    def refine(self, price: Cost, measure: Measure, found: Found) -> tuple[Vector, Vector, bool]:
+        """Step from where the points were found.
+
+        Return cells, the deviations of the noise, and whether the last step stayed near.
+        """
         turned, budget = Turned.round(found.centre, found.scales), found.budget
         lengths = found.inner, found.reject
         if self.asked.whiten:
             turned, lengths = self._turn(price.share(budget.refinement), measure, turned, found)
-        left = self.left(budget, price)
-        ends, noises = [], []
+        left, belief, steps = self.left(budget, price), NORMAL, list[Step]()
         for share in STEPS:
-            turned, noise = self.step(left.share(share), measure, found, turned, lengths, left)
-            ends.append(turned.centre)
-            noises.append(noise)
-        # Each end has its own noise: averaged by their shares, the whole price counts.
-        pairs = list(zip(map(float, STEPS), ends, noises, strict=True))
-        weights = [weight for weight, _, _ in pairs]
-        point = sum((w * end for w, end, _ in pairs), np.zeros(len(ends[0]))) / sum(weights)
-        noise = np.sqrt(sum((w * s) ** 2 for w, _, s in pairs)) / sum(weights)
-        return point, noise
+            step = self.step(left.share(share), measure, found, turned, lengths, left, belief)
+            turned, belief = step.turned, step.belief
+            steps.append(step)
+        # Each end has its own noise: averaged by how sure they are, the whole price counts.
+        weights = np.array([1 / step.variance for step in steps])
+        weights /= weights.sum()
+        point = weights @ np.array([step.turned.centre for step in steps])
+        noise = float(np.linalg.norm(weights * [step.deviation for step in steps]))
+        spread = found.scales * np.sqrt(np.diagonal(turned.shape))
+        return point, noise * spread, steps[-1].held
 
-    def left(self, budget: Budget, inside: ZCDP) -> Cost:
+    def left(self, budget: Budget, inside: Cost) -> Cost:
         """What is left for the steps."""
         turning = TURN + LENGTHS if self.asked.whiten else 0
-        return ending(self.paid, inside, 1 - budget.refinement * (1 - turning))
+        return inside.share(budget.refinement * (1 - turning))
 
-    def rehearse(self, inside: ZCDP) -> None:
+    def rehearse(self, inside: Cost) -> None:
         """Refuse a price too small for turned coordinates, before it is charged."""
         least = self.budget(1, inside).refinement  # medians and scales of one row take the most
         frame = Frame((0.0,) * self.region.size, (1.0,) * self.region.size)
@@ -214,7 +209,7 @@ class RobustStages:
         _ = Outers(self.points, self.moved, part, frame, self.replaced).mechanism
 
     def _turn(
-        self, price: ZCDP, measure: Measure, turned: Turned, found: Found
+        self, price: Cost, measure: Measure, turned: Turned, found: Found
     ) -> tuple[Turned, tuple[float, float]]:
         """Turn to coordinates in which the points are round, and take median lengths there."""
         points, moved, part = self.points, self.moved, price.share(TURN)
@@ -232,21 +227,23 @@ class RobustStages:
         turned: Turned,
         lengths: tuple[float, float],
         left: Cost,
-    ) -> tuple[Turned, NDArray[np.float64]]:
-        """Take one of Newton's steps in turned coordinates; return the deviations of its noise too.
+        belief: Belief = NORMAL,
+    ) -> Step:
+        """Take one of Newton's steps in turned coordinates.
 
         lengths: the median length with coordinates held to `CUT`, and that of rejection.
         left: what all steps together are worth, for which the core of the directions is chosen.
+        belief: what is known of the slope.
         """
         inner, reject = lengths
         d, worth = self.region.size, strength(left) ** 2 / 2
         one = found.budget.tuning(found.count, d, worth, self.moved)
-        frame, core = turned.frame, one.core * inner
-        (pull,) = measure(Signs(self.points, self.moved, price, frame, CUT, core, reject))
-        slope, _ = winsorised(CUT)
-        unit = one.step * inner / slope / max(pull.kept, found.count / 2)
-        spread = found.scales * np.sqrt(np.diagonal(turned.shape))
-        return turned.moved(unit * np.array(pull.total)), unit * pull.deviation * spread
+        core = one.core * inner
+        (pull,) = measure(Signs(self.points, self.moved, price, turned.frame, CUT, core, reject))
+        free, _ = winsorised(CUT)
+        belief = belief.told(pull, found.count * one.core * free / one.step)
+        unit = core / (belief.slope * found.count * one.core * free / one.step)
+        return Step.by(turned, pull, unit, belief, inner)
 
 
 def rejected(d: int) -> float:

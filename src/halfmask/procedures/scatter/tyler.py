@@ -1,6 +1,6 @@
 """Tyler's shape by a few noisy sign covariances, each in coordinates turned by the last."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf, sqrt
 from statistics import NormalDist
@@ -10,7 +10,7 @@ import numpy as np
 
 from halfmask.errors import InvalidQuery, shown
 from halfmask.plan import Points
-from halfmask.privacy import ZCDP, Cost, Relation
+from halfmask.privacy import Cost, Relation
 from halfmask.procedures.location import (
     CUT,
     Centre,
@@ -19,7 +19,6 @@ from halfmask.procedures.location import (
     RobustLocation,
     RobustStages,
     Turned,
-    ending,
     inside_of,
     middle_radius,
     rejected,
@@ -61,8 +60,8 @@ class TylerScatter(Centre):
     size: whether the matrix is given the size of the points' covariance, as for normal points, by
       the median length: within about 2 %, and what a quarter of outliers adds to that.
 
-    Privacy: as `RobustLocation`, whose stages come first, in zCDP; the last sign covariance takes
-      what these leave. [privacy.gdp_after_zcdp; queries.location.Outers]
+    Privacy: as `RobustLocation`, whose stages come first; the last sign covariance takes what these
+      leave. [queries.location.Outers]
 
     >>> TylerScatter(center=0, radius=100).title
     'shape of all numeric columns'
@@ -104,7 +103,6 @@ class TylerScatter(Centre):
                 moved,
                 setting.unit.relation is Relation.REPLACE,
                 self,
-                price,
                 place,
             )
             for place in PLACES
@@ -152,7 +150,6 @@ class TylerStages:
     moved: int
     replaced: bool
     asked: TylerScatter
-    paid: Cost
     place: Fraction
 
     @property
@@ -161,29 +158,29 @@ class TylerStages:
         early = self.asked.steps - 1
         return self.place + (EARLY + (LENGTHS + AGAIN) * early if early else 0)
 
-    def finds(self, rows: int, inside: ZCDP) -> bool:
+    def finds(self, rows: int, inside: Cost) -> bool:
         """Tell whether so many rows are enough to find the centre."""
-        return rows >= self._located(inside).budget(rows, inside.share(self.place)).needed
+        return rows >= self._located.budget(rows, inside.share(self.place)).needed
 
-    def needed(self, inside: ZCDP) -> int:
+    def needed(self, inside: Cost) -> int:
         """How many rows are needed.
 
         For the centre; and for the noise of the last step to lie below a third of the mean
         eigenvalue.
         """
-        located = self._located(inside).budget(1, inside.share(self.place)).needed
+        located = self._located.budget(1, inside.share(self.place)).needed
         d, last = self.region.size, self.last(inside)
         one = last.mechanism.standard_deviation / last.unit
         return max(located, int(EDGE * d * sqrt(2 * d) * one) + 1)
 
-    def last(self, inside: ZCDP) -> Outers:
+    def last(self, inside: Cost) -> Outers:
         """The last step, in any coordinates."""
-        return self._anywhere(ending(self.paid, inside, self.spent))
+        return self._anywhere(inside.share(1 - self.spent))
 
-    def rehearse(self, inside: ZCDP) -> None:
+    def rehearse(self, inside: Cost) -> None:
         """Refuse a price too small for noise that can be drawn, before it is charged."""
         early = self.asked.steps - 1
-        prices = [ending(self.paid, inside, self.spent)]
+        prices = [inside.share(1 - self.spent)]
         prices += [inside.share(EARLY / early)] if early else []
         for price in prices:
             _ = self._anywhere(price).mechanism
@@ -192,9 +189,10 @@ class TylerStages:
         d = self.region.size
         return self._outers(price, Frame((0.0,) * d, (1.0,) * d), inf)
 
-    def _located(self, inside: ZCDP) -> RobustStages:
-        part, asked = inside.share(self.place), self.asked._place
-        return RobustStages(self.region, self.points, self.moved, self.replaced, asked, part)
+    @property
+    def _located(self) -> RobustStages:
+        asked = self.asked._place
+        return RobustStages(self.region, self.points, self.moved, self.replaced, asked)
 
     def _outers(self, price: Cost, frame: Frame, reject: float) -> Outers:
         outer = reject if self.asked.outliers else inf
@@ -202,11 +200,10 @@ class TylerStages:
 
     def run(self, price: Cost, measure: Any) -> Shape:
         """Find the centre and the scales, then turn and look again, `steps` times."""
-        assert isinstance(price, ZCDP)  # noqa: S101
         ask: Measure = measure
-        located, part = self._located(price), price.share(self.place)
+        located, part = self._located, price.share(self.place)
         found = located.find(part, ask)
-        centre, _ = located.refine(part, ask, found)
+        centre, _, held = located.refine(part, ask, found)
         turned, early = Turned.round(centre, found.scales), self.asked.steps - 1
         length, reject = found.outer, found.reject
         for _ in range(early):
@@ -215,11 +212,11 @@ class TylerStages:
             length, inner = self._lengths(price, ask, turned)
             reject = rejected(self.region.size) * length
             share = price.share(AGAIN)
-            turned, _ = located.step(share, ask, found, turned, (inner, reject), share)
-        (signs,) = ask(self._outers(ending(self.paid, price, self.spent), turned.frame, reject))
-        return self._read(signs, turned, length, found)
+            turned = located.step(share, ask, found, turned, (inner, reject), share).turned
+        (signs,) = ask(self._outers(price.share(1 - self.spent), turned.frame, reject))
+        return self._read(signs, turned, length, replace(found, enough=found.enough and held))
 
-    def _lengths(self, price: ZCDP, ask: Measure, turned: Turned) -> tuple[float, ...]:
+    def _lengths(self, price: Cost, ask: Measure, turned: Turned) -> tuple[float, ...]:
         """Two median lengths in turned coordinates: these held to 6, and to `CUT`."""
         share, cuts = price.share(LENGTHS), (FAR, CUT)
         (radii,) = ask(Radii(self.points, self.moved, share, turned.frame, cuts, PER_OCTAVE))

@@ -4,6 +4,7 @@ region     public columns, bounds and grid: `Box`, `Region`
 standard   points in units of public scales, to the last bit the same wherever a row stands
 measured   what measurements of points share; how many there are: `Total`
 medians    a median of each coordinate
+windows    how many points lie inside windows of each coordinate: `Windows`
 gridpoint  one point, chosen in all coordinates at once: `BoxPoint`, `SpatialPoint`
 ladders    median distances, chosen from a ladder: `Scales`, `Radii`
 signs      sums of bounded directions: `Signs`
@@ -31,6 +32,7 @@ from halfmask.queries.location.sign_matrix import SignMatrix, entries, with_trac
 from halfmask.queries.location.signs import FAR, Pull, Signs
 from halfmask.queries.location.standard import Frame
 from halfmask.queries.location.whitened import Whitened
+from halfmask.queries.location.windows import Excess, Windows
 
 __all__ = [
     "FAR",
@@ -39,6 +41,7 @@ __all__ = [
     "Depth",
     "DepthChoice",
     "DepthShare",
+    "Excess",
     "Frame",
     "Halfspaces",
     "Lengths",
@@ -56,6 +59,7 @@ __all__ = [
     "SpatialSums",
     "Total",
     "Whitened",
+    "Windows",
     "entries",
     "public_directions",
     "with_trace",

@@ -24,8 +24,8 @@ __all__ = ["Pull", "Signs"]
 FINE = 2**20
 """Parts of the unit of length, to which each coordinate of a direction is rounded."""
 
-COUNTED = 2**17
-"""How many parts a kept point adds to the last sum, that of the kept points."""
+COUNTED = 2**16
+"""How many parts the greatest slope adds to the last sum, that of the slopes."""
 
 FAR = 6.0
 """Scales at which a coordinate is held before a point is judged to lie too far out."""
@@ -33,14 +33,17 @@ FAR = 6.0
 
 @dataclass(frozen=True)
 class Pull:
-    """The noisy sum of directions, and how many points were kept.
+    """The noisy sum of directions, and that of their slopes.
 
+    slope: by how much the sum of directions moves against the centre, for a step of `core`.
     deviation: the standard deviation of the noise in each sum, in directions.
+    unsure: that of the noise in the slope.
     """
 
     total: tuple[float, ...]
-    kept: float
+    slope: float
     deviation: float
+    unsure: float
 
     post_processing: ClassVar[tuple[str, ...]] = ()
 
@@ -58,13 +61,14 @@ class Signs(OfPoints):
     """The sum over points of psi(y), y the point in the frame: a direction of length at most 1.
 
     psi(y) = v / max(|v|, core) with v the coordinates of y held to [-cut, cut], and 0 where y,
-    held to [-FAR, FAR], is longer than `outer`. Beside it, the number of points that are kept.
+    held to [-FAR, FAR], is longer than `outer`. Beside it, the sum of their slopes: core times the
+    mean of the derivatives of psi_j by y_j, between 0 and 1, by which Newton's step is measured.
 
     Privacy: each direction is rounded to integers and, were it longer than R = FINE + sqrt(d)/2 + 1
-    in exact integer arithmetic, dropped; so a row has the squared length of at most
-    R^2 + COUNTED^2, and rows that differ between neighbours move the sum by at most their number
-    times its root (triangle inequality): noise by this reach is the Gaussian mechanism's.
-    [Canonne, Kamath & Steinke 2020, Thm 14]
+    in exact integer arithmetic, dropped; each slope is rounded to an integer from 0 to COUNTED, and
+    cut to that; so a row has the squared length of at most R^2 + COUNTED^2, and rows that differ
+    between neighbours move the sum by at most their number times its root (triangle inequality):
+    noise by this reach is the Gaussian mechanism's. [Canonne, Kamath & Steinke 2020, Thm 14]
     """
 
     frame: Frame
@@ -91,33 +95,54 @@ class Signs(OfPoints):
         return mechanism_for(self.reach, self.price)
 
     def sums(self, points: Any) -> tuple[int, ...]:
-        """Return the exact integer sums: the directions', then that of the kept points."""
+        """Return the exact integer sums: the directions', then that of the slopes."""
         return tuple(cloud_of(points).total(self).tolist())
 
     def of(self, block: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the sums over a block of points; see `Statistic`."""
         total = np.zeros(self.points.size + 1, dtype=np.int64)
         for part in self.frame.blocks(block):
-            directions, near = self._directions(part)
+            directions, slopes = self._directions(part)
             total[:-1] += directions.sum(axis=1)
-            total[-1] += int(near.sum()) * COUNTED
+            total[-1] += int(slopes.sum())
         return total
 
     def _directions(
         self, block: NDArray[np.float64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         near = squares(np.clip(block, -FAR, FAR)) <= self.outer * self.outer
         v = np.clip(block, -self.cut, self.cut)
-        length = np.maximum(np.sqrt(squares(v)), self.core)
+        squared = squares(v)
+        length = np.maximum(np.sqrt(squared), self.core)
         weights = np.zeros(length.shape)
         np.divide(float(FINE), length, out=weights, where=near & (length > 0))
+        slopes = self._slopes(block, v, squared, weights)
         v *= weights
         directions = np.rint(v, out=v).astype(np.int64)
         norm = np.zeros(length.shape, dtype=np.int64)
         for coordinate in directions:
             norm += coordinate * coordinate
         directions[:, norm > self.radius**2] = 0  # never: proves the bound, whatever floats do
-        return directions, near
+        return directions, slopes
+
+    def _slopes(
+        self, block: NDArray[np.float64], v: NDArray[np.float64], squared: Any, weights: Any
+    ) -> NDArray[np.int64]:
+        """Return core times the mean derivative, in parts; weights: FINE over the lengths.
+
+        A coordinate held at the cut does not move; a direction turns with what is across it.
+        """
+        free, along = np.zeros(weights.shape), np.zeros(weights.shape)
+        for coordinate, held in zip(block, v, strict=True):
+            moves = coordinate == held
+            free += moves
+            along += moves * (held * held)
+        outside = squared > self.core * self.core
+        along = np.divide(along, squared, out=np.zeros(weights.shape), where=outside)
+        part = COUNTED / FINE / self.points.size
+        slopes = np.rint((free - along) * weights * (self.core * part))
+        whole: NDArray[np.int64] = np.clip(slopes, 0, COUNTED).astype(np.int64)
+        return whole
 
     def distribution(self, exact: Any) -> tuple[Noisy, ...]:
         """Return the sums with their noise; see `Distributed`."""
@@ -128,11 +153,11 @@ class Signs(OfPoints):
         return [self.mechanism.release(self.sums(exact), words)]
 
     def read(self, records: Sequence[Record]) -> tuple[Pull, ...]:
-        """Read noisy integers as a sum of directions and a number of points."""
+        """Read noisy integers as sums of directions and of slopes."""
         deviation = self.mechanism.standard_deviation
         pulls = []
         for record in records:
-            *total, kept = (int(n or 0) for n in record)
+            *total, slope = (int(n or 0) for n in record)
             parts = tuple(part / FINE for part in total)
-            pulls.append(Pull(parts, kept / COUNTED, deviation / FINE))
+            pulls.append(Pull(parts, slope / COUNTED, deviation / FINE, deviation / COUNTED))
         return tuple(pulls)

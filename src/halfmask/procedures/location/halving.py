@@ -1,0 +1,76 @@
+"""Where medians lie, found by halving with noisy comparisons: arithmetic on answers alone.
+
+A choice among all cells pays for the logarithm of their number squared; comparisons with Gaussian
+noise, each at the middle of what the last ones leave likely, pay for the logarithm itself.
+[Burnashev & Zigangirov 1974 for halving by noisy answers]
+"""
+
+from collections.abc import Callable
+from math import ceil, log
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Asked", "halved", "halvings", "strength_needed"]
+
+Vector = NDArray[np.float64]
+Asked = tuple[Vector, float]
+
+STRONG = 4.0
+"""A squared strength, rows over the deviation of noise, beyond which an answer counts no more: near
+a median comparisons are close, and no answer must outweigh all later ones."""
+
+
+def halvings(octaves: float) -> int:
+    """Return how many comparisons find a median among so many doublings of its deviation."""
+    return 2 * ceil(octaves) + 8
+
+
+def strength_needed(octaves: float, choices: int) -> float:
+    """Return the sum of squared strengths of `halvings` that find each of several medians.
+
+    Within three deviations, up to one failure in a thousand: from simulations of 20, 32 and 44
+    octaves, where one median failed in 0.002 of all runs at 3 octaves + 40, and less than half as
+    often with every 20 more.
+    """
+    return 3 * octaves + 50 + 20 * log(choices)
+
+
+def halved(
+    low: Vector, high: Vector, rows: float, times: int, ask: Callable[[Vector], Asked]
+) -> Vector:
+    """Return the middle of what is likely of several medians after so many comparisons.
+
+    low, high: the ends between which each median lies. rows: about how many there are.
+    ask: takes a place for each median; returns how many more rows lie above it than below, noisily,
+      and the deviation of that noise.
+    """
+    places, steps = list[Vector](), list[Vector]()
+    for _ in range(times):
+        place = _middle(low, high, places, steps)
+        above, deviation = ask(place)
+        strength = min((rows / deviation) ** 2, STRONG) if deviation else STRONG
+        places.append(place)
+        steps.append(2 * strength * above / rows)
+    return _middle(low, high, places, steps)
+
+
+def _middle(low: Vector, high: Vector, places: list[Vector], steps: list[Vector]) -> Vector:
+    """Return the median of the density whose logarithm rises by `steps` at `places`.
+
+    That is the likelihood of the answers as if every row lay on its median's side.
+    """
+    if not places:
+        return (low + high) / 2
+    order = np.argsort(places, axis=0, kind="stable")
+    rises = np.cumsum(np.take_along_axis(np.array(steps), order, 0), axis=0)
+    heights = np.vstack([np.zeros_like(low), rises])
+    edges = np.vstack([low, np.take_along_axis(np.array(places), order, 0), high])
+    below = np.cumsum(np.exp(heights - heights.max(axis=0)) * np.diff(edges, axis=0), axis=0)
+    half = below[-1] / 2
+    at = (below < half).sum(axis=0)
+    k = np.arange(len(low))
+    mass = np.diff(below, axis=0, prepend=0)[at, k]
+    share = 1 - (below[at, k] - half) / np.maximum(mass, 1e-300)
+    found: Vector = edges[at, k] + share * (edges[at + 1, k] - edges[at, k])
+    return found
