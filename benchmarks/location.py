@@ -5,8 +5,9 @@ Run: python benchmarks/location.py                # every case, both relations
 
 Normal points of deviation 1 about a centre of 5 in each coordinate, a box of radius 60 about 0;
 or a quarter of them moved by +10 in every coordinate; or multivariate Cauchy. delta is 1e-6.
-"mean", "median" and "geometric median" are not private. "clipped means" is a reference of the
-COINPRESS kind: clip to a ball, noisy mean, shrink the ball, four times; it is told the scale.
+Where a row is replaced the number of rows is public, and told to `robust_location`. "mean",
+"median" and "geometric median" are not private. "clipped means" is a reference of the COINPRESS
+kind: clip to a ball, noisy mean, shrink the ball, four times; it is told the scale.
 """
 
 import argparse
@@ -70,7 +71,8 @@ def clipped_means(X, epsilon, radius, moved, seed):
 def estimators(X, epsilon, radius, relation, seed):
     moved = 2 if relation == "replace" else 1
     price = {"epsilon": epsilon, "delta": DELTA, "radius": radius, "relation": relation}
-    yield "robust_location", lambda: hm.robust_location(X, **price).value
+    rows = len(X) if relation == "replace" else None
+    yield "robust_location", lambda: hm.robust_location(X, rows=rows, **price).value
     yield "coordinatewise_median", lambda: hm.coordinatewise_median(X, **price).value
     for name in ("box_median", "spatial_median"):
         if hasattr(hm, name):

@@ -21,6 +21,7 @@ def robust_location(  # noqa: PLR0913
     center: Any = 0.0,
     radius: Any,
     columns: Any = None,
+    rows: int | None = None,
     whiten: bool = False,
     relation: str = "add_remove",
     ledger: str | PathLike[str] | Ledger | None = None,
@@ -30,6 +31,7 @@ def robust_location(  # noqa: PLR0913
     X: an (n, d) array, or anything that `halfmask.open` takes; one row is one privacy unit.
     epsilon, delta, rho: the price.
     center, radius: the public box that is sure to hold the centre; see `RobustLocation`.
+    rows: how many there are, where that is known or supposed in public; see there.
     whiten: for correlated columns; see there.
     ledger: where the price is charged; None charges a ledger of this one call.
 
@@ -41,7 +43,7 @@ def robust_location(  # noqa: PLR0913
     >>> len(found.value), max(abs(x - 4) for x in found.value) < 0.3
     (3, True)
     """
-    query = RobustLocation(center, radius, columns, whiten=whiten)
+    query = RobustLocation(center, radius, columns, rows=rows, whiten=whiten)
     return _ask(X, query, price_of(epsilon, delta, rho), relation, ledger)
 
 

@@ -107,7 +107,7 @@ class Quantile(Asked):
 
     q: a number from 0 to 1, or several. lower, upper: public bounds to which values are held; dates
     or ISO texts for a column of times. Without bounds: whole numbers within 2^50, other numbers
-    within 2^34 in steps of 2^-12, times from 1900 to 2200.
+    within 2^40 in steps of 2^-12, times from 1900 to 2200.
 
     The answer is a value of the column's grid: a whole number of an integer column, a time in ISO
     text of a column of times. A value that many rows share is answered as such.

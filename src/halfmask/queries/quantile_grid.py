@@ -21,8 +21,8 @@ _CELLS = Fraction(2**31)
 _WHOLE_BITS = 50
 """Whole numbers without bounds lie within 2^50."""
 
-_REAL_BITS, REAL_STEP = 46, -12
-"""Numbers without bounds lie within 2^34, in steps of 2^-12."""
+_REAL_BITS, REAL_STEP = 52, -12
+"""Numbers without bounds lie within 2^40, in steps of 2^-12: the cells are exact in doubles."""
 
 _TIMES = ("1900-01-01", "2200-01-01")
 _EPOCH = datetime(1970, 1, 1)

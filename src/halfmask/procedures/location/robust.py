@@ -100,10 +100,11 @@ class RobustLocation(Centre):
         """Predict the error of a coordinate for normal data of deviation 1."""
         region, inside = self.box.region(setting), inside_of(price, INSTEAD)
         stages = self._stages(region, setting)
-        known = self.rows is not None
-        budget = stages.budget(rows if known else rows - 2 * stages.unsure(inside), inside)
+        unsure = 0.0 if self.rows is not None else stages.unsure(inside)
+        budget = stages.budget(rows - unsure, inside)
+        feasible = stages.budget(rows - 2 * unsure, inside).feasible
         rho = strength(stages.left(budget, inside)) ** 2 / 2
         error = budget.error(rows, region.size, rho, stages.moved) / sqrt(region.size)
-        expected = self.foreseen(error, region, budget.feasible)
-        width = 2 * NormalDist().inv_cdf(0.975) * error if budget.feasible else expected.rmse
+        expected = self.foreseen(error, region, feasible)
+        width = 2 * NormalDist().inv_cdf(0.975) * error if feasible else expected.rmse
         return replace(expected, interval_width=width * (self.deviation or 1.0))
