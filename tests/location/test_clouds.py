@@ -231,22 +231,24 @@ def test_a_snapshot_is_the_table(rows, monkeypatch, entries):
     assert source._engine.rows("SELECT * FROM duckdb_tables()", ValueError()) == []
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
 def test_an_array_is_not_copied():
     """The memory of a robust location of 120 MB, beside what is there before."""
     code = """
-import resource, sys
 import numpy as np
 import halfmask as hm
 rng = np.random.default_rng(0)
+def peak():  # that of this program alone
+    lines = open("/proc/self/status").read().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) * 1024
 warm = rng.normal(size=(1000, 60))
 hm.robust_location(warm, epsilon=8, delta=1e-6, radius=60)
 X = np.empty((250_000, 60))
 for row in X.reshape(250, -1):
     row[:] = rng.normal(size=len(row))
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+before = peak()
 hm.robust_location(X, epsilon=1, delta=1e-6, radius=60)
-after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-print((after - before) * 1024 / X.nbytes)
+print((peak() - before) / X.nbytes)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert float(done.stdout) < 0.8
+    assert 0 < float(done.stdout) < 0.8
