@@ -4,10 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from halfmask.noise import Words, rounded_gaussian
-from halfmask.plan import Everything, Kind, Points, Schema
+from halfmask.plan import Everything, Held, Kind, Points, Schema
 from halfmask.queries import Setting, Supposed
 from halfmask.sources import Source, open_source
 
@@ -69,7 +68,7 @@ class NormalPoints:
     rows: int
     words: Words
 
-    def points(self, request: Points) -> NDArray[np.int64]:
+    def cloud(self, request: Points) -> Held:
         """Return the points in the cells of a request."""
         drawn = rounded_gaussian(_FINE, (self.rows, request.size), self.words)
         found = np.empty(drawn.shape, dtype=np.int64)
@@ -79,4 +78,4 @@ class NormalPoints:
             x = middle + deviation / _FINE * drawn[:, column].astype(np.float64)
             cells = np.floor(np.clip(x, value.lower * step, value.upper * step) / step)
             found[:, column] = cells - value.origin
-        return found
+        return Held(found)
