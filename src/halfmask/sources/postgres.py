@@ -7,6 +7,7 @@ ones; each keeps its own promise about the rows that a person has at that time, 
 add up.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,6 +22,7 @@ from halfmask.sources.table import Table
 __all__ = ["is_address", "open_postgres"]
 
 _PREFIXES = ("postgresql://", "postgres://")
+_ADDRESS = re.compile(r"\s*[a-z][a-z0-9+.-]+:/", re.IGNORECASE)
 _OLDEST = 140000
 """The first version with infinite decimals, and exact times."""
 
@@ -43,8 +45,8 @@ JOIN pg_catalog.pg_type t ON t.oid = h.atttypid WHERE t.typtype <> 'd' ORDER BY 
 
 
 def is_address(source: object) -> bool:
-    """Whether a source is the URL of a PostgreSQL database."""
-    return isinstance(source, str) and source.lower().startswith(_PREFIXES)
+    """Whether a source is an address, and no path: it may hold a password, however mistyped."""
+    return isinstance(source, str) and _ADDRESS.match(source) is not None
 
 
 def open_postgres(
@@ -58,6 +60,11 @@ def open_postgres(
     SourceError if psycopg is missing, no server answers, it lets us in nowhere, or there is no
     such table or none that we may read. No message holds any part of the address.
     """
+    if not address.startswith(_PREFIXES):
+        raise SourceError(
+            "source: an address of this kind cannot be opened; that of a database begins with "
+            "postgresql:// in small letters, and files are given by their paths"
+        )
     if not table or not isinstance(table, str):
         raise SourceError(
             f"table: {shown(table)} given, and a database holds many; "
