@@ -59,7 +59,6 @@ LIES = """
 CREATE SCHEMA early;
 CREATE FUNCTION early.never(numeric, integer) RETURNS boolean LANGUAGE sql AS 'SELECT false';
 CREATE OPERATOR early.> (LEFTARG = numeric, RIGHTARG = integer, FUNCTION = early.never);
-CREATE FUNCTION early.count() RETURNS bigint LANGUAGE sql AS 'SELECT 7';
 """
 
 

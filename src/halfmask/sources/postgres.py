@@ -29,7 +29,7 @@ _OLDEST = 140000
 _FIND = """
 SELECT c.oid, n.nspname, c.relname
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-WHERE c.oid = pg_catalog.to_regclass(%s)::oid AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+WHERE c.oid = %s AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
 """
 _COLUMNS = """
 WITH RECURSIVE held AS (
@@ -145,12 +145,21 @@ def _find(connection: Any, table: str) -> tuple[Any, ...]:
     for name in (table, quoted, POSTGRES.identifier(table)):
         try:
             with connection.transaction():
-                found = connection.execute(_FIND, (name,)).fetchall()
+                found = connection.execute(_FIND, (_number(connection, name),)).fetchall()
         except driver().Error:  # no name in SQL's eyes
             continue
         if found:
             return tuple(found[0])
     raise _missing(table)
+
+
+def _number(connection: Any, name: str) -> int | None:
+    """Look for a name where this user's own path leads, which holds for nothing else we run."""
+    connection.execute("SET LOCAL search_path = DEFAULT")
+    ask = "SELECT pg_catalog.to_regclass(%s)::pg_catalog.oid"
+    ((number,),) = connection.execute(ask, (name,)).fetchall()
+    connection.execute("SET LOCAL search_path = pg_catalog, pg_temp")
+    return None if number is None else int(number)
 
 
 def _columns(connection: Any, number: int) -> list[PostgresColumn]:
@@ -165,4 +174,7 @@ def _missing(table: str) -> SourceError:
 
 
 def _unreadable(table: str) -> SourceError:
-    return SourceError(f"table: this user may not read {table!r}; GRANT SELECT on it")
+    return SourceError(
+        f"table: {table!r} cannot be read: GRANT SELECT on it to this user; and if it is a view, "
+        "let its functions name the schemas of what they use (ALTER FUNCTION ... SET search_path)"
+    )
