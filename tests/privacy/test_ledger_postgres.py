@@ -36,6 +36,10 @@ HIDDEN = "s3cret"
         f"postgresql://127.0.0.1:{HIDDEN}/db",
         f"postgresql://ada:{HIDDEN}@no host/db",
         f"postgresql://ada:{HIDDEN}@127.0.0.1:1/db?sslmode=nonsense",
+        f"POSTGRESQL://ada:{HIDDEN}@127.0.0.1:1/db",
+        f" postgresql://ada:{HIDDEN}@127.0.0.1:1/db#pay",
+        f"postgresql:/ada:{HIDDEN}@127.0.0.1:1/db",
+        f"postgresql+psycopg2://ada:{HIDDEN}@127.0.0.1:1/db",
     ],
 )
 def test_no_message_shows_a_password_however_the_address_was_mistyped(text):

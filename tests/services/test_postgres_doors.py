@@ -154,7 +154,7 @@ def test_a_view_that_fails_is_charged_and_its_words_are_not_shown(view, url, cap
         connection.execute("CREATE TABLE IF NOT EXISTS notes (id int)")
         connection.execute(
             "CREATE OR REPLACE FUNCTION noted(id int) RETURNS int LANGUAGE sql VOLATILE AS "
-            "'INSERT INTO notes VALUES (id) RETURNING id'"
+            "'INSERT INTO public.notes VALUES (id) RETURNING id'"
         )
         connection.execute(f"CREATE OR REPLACE VIEW failing AS {FAILING[view]}")
         with open_staff(url, table="failing") as staff:

@@ -9,6 +9,7 @@ ones; each keeps its own promise about the rows that a person has at that time, 
 add up.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,13 +24,14 @@ from halfmask.sources.table import Table
 __all__ = ["is_address", "open_postgres"]
 
 _PREFIXES = ("postgresql://", "postgres://")
+_ADDRESS = re.compile(r"\s*[a-z][a-z0-9+.-]+:/", re.IGNORECASE)
 _OLDEST = 140000
 """The first version with infinite decimals, and exact times."""
 
 _FIND = """
 SELECT c.oid, n.nspname, c.relname
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-WHERE c.oid = pg_catalog.to_regclass(%s)::oid AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+WHERE c.oid = %s AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
 """
 _COLUMNS = """
 WITH RECURSIVE held AS (
@@ -45,8 +47,8 @@ JOIN pg_catalog.pg_type t ON t.oid = h.atttypid WHERE t.typtype <> 'd' ORDER BY 
 
 
 def is_address(source: object) -> bool:
-    """Whether a source is the URL of a PostgreSQL database."""
-    return isinstance(source, str) and source.lower().startswith(_PREFIXES)
+    """Whether a source is an address, and no path: it may hold a password, however mistyped."""
+    return isinstance(source, str) and _ADDRESS.match(source) is not None
 
 
 def open_postgres(
@@ -60,6 +62,11 @@ def open_postgres(
     SourceError if psycopg is missing, no server answers, it lets us in nowhere, or there is no
     such table or none that we may read. No message holds any part of the address.
     """
+    if not address.startswith(_PREFIXES):
+        raise SourceError(
+            "source: an address of this kind cannot be opened; that of a database begins with "
+            "postgresql:// in small letters, and files are given by their paths"
+        )
     if not table or not isinstance(table, str):
         raise SourceError(
             f"table: {shown(table)} given, and a database holds many; "
@@ -140,12 +147,21 @@ def _find(connection: Any, table: str) -> tuple[Any, ...]:
     for name in (table, quoted, POSTGRES.identifier(table)):
         try:
             with connection.transaction():
-                found = connection.execute(_FIND, (name,)).fetchall()
+                found = connection.execute(_FIND, (_number(connection, name),)).fetchall()
         except driver().Error:  # no name in SQL's eyes
             continue
         if found:
             return tuple(found[0])
     raise _missing(table)
+
+
+def _number(connection: Any, name: str) -> int | None:
+    """Look for a name where this user's own path leads, which holds for nothing else we run."""
+    connection.execute("SET LOCAL search_path = DEFAULT")
+    ask = "SELECT pg_catalog.to_regclass(%s)::pg_catalog.oid"
+    ((number,),) = connection.execute(ask, (name,)).fetchall()
+    connection.execute("SET LOCAL search_path = pg_catalog, pg_temp")
+    return None if number is None else int(number)
 
 
 def _columns(connection: Any, number: int) -> list[PostgresColumn]:
@@ -160,4 +176,7 @@ def _missing(table: str) -> SourceError:
 
 
 def _unreadable(table: str) -> SourceError:
-    return SourceError(f"table: this user may not read {table!r}; GRANT SELECT on it")
+    return SourceError(
+        f"table: {table!r} cannot be read: GRANT SELECT on it to this user; and if it is a view, "
+        "let its functions name the schemas of what they use (ALTER FUNCTION ... SET search_path)"
+    )

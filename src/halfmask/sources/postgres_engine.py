@@ -23,12 +23,14 @@ Connection = Any
 
 _BEGIN = """
 BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+SET LOCAL search_path = pg_catalog, pg_temp;
 SET LOCAL standard_conforming_strings = on;
 SET LOCAL extra_float_digits = 1;
 SET LOCAL datestyle = 'ISO, YMD';
 SET LOCAL jit = off;
 """
-"""The dialect is written for these; compiling a query would take longer than running it."""
+"""The dialect is written for these; compiling a query would take longer than running it. No schema
+is on the path where others could put an operator that fits our types better than the server's."""
 
 _BATCH = 2**20
 """Numbers of points that are looked at together."""

@@ -28,7 +28,7 @@ from halfmask.sources import is_address
 __all__ = ["Ask", "Budget", "Plan", "Table", "Wanted", "read_plan", "secretive"]
 
 _MONEY = ("epsilon", "delta", "rho", "mu")
-_SECRET = re.compile("//[^@]*:[^@]*@|password=", re.IGNORECASE)
+_SECRET = re.compile(":/[^@]*:[^@]*@|password=", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -280,7 +280,7 @@ def _price(section: Section) -> Cost:
 
 
 def _ledger(document: Document, name: str) -> Path | str:
-    return name if "://" in name else document_path(document, name)
+    return name if is_address(name) else document_path(document, name)
 
 
 def document_path(document: Document, name: str) -> Path:

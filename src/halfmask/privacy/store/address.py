@@ -15,9 +15,17 @@ from halfmask.errors import InvalidQuery, LedgerError
 
 __all__ = ["Address"]
 
-_SCHEMES = ("postgresql://", "postgres://")
+_ADDRESS = re.compile(r"\s*[a-z][a-z0-9+.-]+:/", re.IGNORECASE)
 _DEFAULT = "halfmask"
-_SECRETS = ("password", "sslpassword", "passfile", "sslkey")
+_SECRETS = (
+    "password",
+    "sslpassword",
+    "passfile",
+    "sslkey",
+    "oauth_client_secret",
+    "scram_client_key",
+    "scram_server_key",
+)
 _NAME = re.compile(r"(?!pg_)[a-z_][a-z0-9_]{0,62}")
 
 
@@ -33,8 +41,8 @@ class Address:
 
     @staticmethod
     def is_one(place: object) -> bool:
-        """Whether this is the address of a server, and not the path of a file."""
-        return isinstance(place, str) and place.startswith(_SCHEMES)
+        """Whether this is an address, and no path of a file; `of` refuses what is mistyped."""
+        return isinstance(place, str) and _ADDRESS.match(place) is not None
 
     @classmethod
     def of(cls, text: str) -> "Address":

@@ -28,13 +28,15 @@ _DAY = (
 """The days that there are, so that no engine needs to fail on another one."""
 
 _PATTERNS: dict[Reading, str] = {
-    "real": "[+-]?(([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?"
+    "real": "[+-]?(([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?"
     "|[iI][nN][fF]([iI][nN][iI][tT][yY])?)",
     "integer": "[+-]?[0-9]+",
     "boolean": "[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]",
     "time": f"({_DAY})([T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]{{1,6}})?)?)?",
 }
 _PATTERNS = {reading: f"[ \t]*({pattern})[ \t]*" for reading, pattern in _PATTERNS.items()}
+"""No text matches two neighbouring repeats in two ways: Python and Spark try each way, and one cell
+could take the square of its length."""
 
 
 _DIGITS = 20  # more than an integer of 64 bits has
