@@ -2,12 +2,14 @@
 
 import time
 from contextlib import closing
+from decimal import Decimal
 
+import pyarrow as pa
 import pytest
 from source_postgres import connected, fill
 
 from halfmask.errors import SourceError
-from halfmask.plan import Tally, UnitBound
+from halfmask.plan import FoundKeys, Tally, UnitBound
 from halfmask.sources import open_source
 from halfmask.sources.sql import read_cell
 
@@ -77,3 +79,30 @@ def test_what_others_put_on_the_path_of_postgresql_changes_no_answer(postgres):
         assert source.tally(Tally(((1, 0, 0, 0),))) == ((6,),)
     with closing(open_source(url, table="only")) as source:
         assert source.tally(bounded) == ((0,),)
+
+
+def test_decimals_that_are_declared_integers_keep_two_units_apart():
+    """Through doubles, 2^53 and 2^53 + 1 were one unit, and so bounded together."""
+    ids = pa.array([Decimal(2**53), Decimal(2**53 + 1)], pa.decimal128(20, 0))
+    source = open_source(pa.table({"id": ids}), {"id": "integer"})
+    assert source.tally(Tally(((1, 0, 0, 0),), unit=UnitBound("id", 1))) == ((2,),)
+
+
+@pytest.mark.parametrize(
+    ("digits", "scale", "cell", "whole"),
+    [
+        (38, 0, "9223372036854775807", 2**63 - 1),
+        (38, 0, "-9223372036854775808", -(2**63)),
+        (38, 0, "9223372036854775808", None),
+        (38, 0, "99999999999999999999999999999999999999", None),
+        (38, 2, "9223372036854775807.50", None),
+        (38, 37, "0.9999999999999999999999999999999999999", None),
+        (3, 1, "99.9", None),
+        (3, 1, "-0.5", None),
+        (3, 1, "-99.0", -99),
+    ],
+)
+def test_only_whole_decimals_of_64_bits_are_integers(digits, scale, cell, whole):
+    cells = pa.array([Decimal(cell)], pa.decimal128(digits, scale))
+    source = open_source(pa.table({"id": cells}), {"id": "integer"})
+    assert source.found_keys(FoundKeys("id", Tally(((1, 0, 0, 0),)))) == ((whole, (1,)),)
