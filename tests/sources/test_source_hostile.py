@@ -9,7 +9,7 @@ import pytest
 from source_postgres import connected, fill
 
 from halfmask.errors import SourceError
-from halfmask.plan import FoundKeys, Tally, UnitBound
+from halfmask.plan import FoundKeys, OnGrid, Tally, UnitBound, col
 from halfmask.sources import open_source
 from halfmask.sources.sql import read_cell
 
@@ -106,3 +106,30 @@ def test_only_whole_decimals_of_64_bits_are_integers(digits, scale, cell, whole)
     cells = pa.array([Decimal(cell)], pa.decimal128(digits, scale))
     source = open_source(pa.table({"id": cells}), {"id": "integer"})
     assert source.found_keys(FoundKeys("id", Tally(((1, 0, 0, 0),)))) == ((whole, (1,)),)
+
+
+@pytest.mark.parametrize("name", ["?column?", "c", "n", "s", "s0", "q", "k", "a", "r0", "v", "u"])
+def test_no_name_of_a_column_is_taken_for_one_of_ours(name, postgres):
+    """CREATE TABLE ... AS leaves columns that are named ?column?."""
+    url = postgres.new_database()
+    cells = [" 41", "-7", "x", "1" * 200 + "e-199", None]
+    types = {"x": "text", name: "text", "d": "numeric"}
+    fill(url, types, {"x": ["1"] * 5, name: cells, "d": [1] * 5})
+    for kind, whole in (("integer", 34), ("real", 35)):
+        with closing(open_source(url, {name: kind, "d": "real"}, table="held")) as source:
+            value = OnGrid(name, -100, 100, 0)
+            ((present, total),) = source.tally(Tally(((0, 1, 0, 0), (0, 0, 1, 0)), value))
+            assert (present, total) == (2 + (kind == "real"), whole)
+
+
+def test_a_huge_text_of_postgresql_fails_nothing(postgres):
+    """Its regular expressions need four bytes a letter, and no gigabyte can be had."""
+    url = postgres.new_database()
+    with connected(url) as connection:
+        connection.execute("CREATE TABLE held (x text)")
+        connection.execute("INSERT INTO held VALUES ('7'), (REPEAT('1', 300000000))")
+    for kind in ("real", "integer", "boolean", "time", "unread"):
+        with closing(open_source(url, {"x": kind}, table="held")) as source:
+            assert source.tally(Tally(((1, 0, 0, 0),), where=col("x").is_missing())) in (
+                ((1,),), ((2,),), ((0,),)
+            )  # fmt: skip
