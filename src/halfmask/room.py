@@ -93,8 +93,20 @@ def answer(
         ledger_head=receipt.hash,
         asked=tuple(filter(None, answers)),
     )
-    ledger.record(receipt, recorded(room, provenance))
+    _record(ledger, receipt, recorded(room, provenance))
     return answers, provenance
+
+
+def _record(ledger: Ledger, receipt: Receipt, answer: str) -> None:
+    """Store an answer; what is said of a failure is not what is said of a charge that failed."""
+    with suppress(LedgerError):
+        ledger.record(receipt, answer)
+        return
+    raise LedgerError(
+        f"ledger: the answer could not be stored, so it is not shown, and the charge of row "
+        f"{receipt.seq} stays; look with `halfmask ledger verify`, and ask anew, under a new "
+        "request_id"
+    )
 
 
 def recorded(room: Room, provenance: Provenance) -> str:
