@@ -18,6 +18,11 @@ from halfmask.version import __version__
 
 __all__ = ["Replay", "Room", "answer", "recorded", "replayed"]
 
+_UNREAD = (
+    "the table could not be read after the price was charged; the charge stays, and why is not "
+    "shown, since it may depend on the rows"
+)
+
 E = TypeVar("E", bound=Estimate)
 A = TypeVar("A")
 
@@ -44,7 +49,7 @@ class Room:
         if request not in self.known:  # later parts of one ask often need the same exact sums
             self.known[request] = self._exact(request)
         self.laws.extend(measurement.laws)
-        records = measurement.release(self.known[request], self.words)
+        records = self._released(measurement, self.known[request])
         self.tape.append(records)
         return measurement.read(records)
 
@@ -54,11 +59,14 @@ class Room:
             exact.append(request.answered_by(self.source))
         # Raised outside of the handler: no context, so no traceback that could show a row.
         if not exact:
-            raise ReleaseFailed(
-                "the table could not be read after the price was charged; the charge stays, and "
-                "why is not shown, since it may depend on the rows"
-            )
+            raise ReleaseFailed(_UNREAD)
         return exact[0]
+
+    def _released(self, measurement: Measurement[Any], exact: Any) -> list[Record]:
+        """Add the noise; a cloud asks for its sums only now, and memory may run out under them."""
+        with suppress(MemoryError):
+            return measurement.release(exact, self.words)
+        raise ReleaseFailed(_UNREAD)
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,13 @@
 """An answer that cannot be stored is not shown, and what is said of it is true."""
 
+import traceback
+
+import numpy as np
 import pytest
 
 import halfmask as hm
 from halfmask.noise import seeded_words
+from halfmask.sources.direct import InMemory
 
 
 class Meanwhile:
@@ -35,3 +39,17 @@ def test_an_answer_that_cannot_be_stored_is_said_to_be_charged(tmp_path):
     assert "no row was read" not in told.lower()
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None
+
+
+def test_memory_that_runs_out_under_a_cloud_tells_no_number_of_rows(monkeypatch):
+    """A cloud is asked as late as by a mechanism; NumPy says how many rows it had no room for."""
+
+    def full(cloud, j):
+        raise MemoryError("Unable to allocate an array with shape (4711,)")
+
+    monkeypatch.setattr(InMemory, "cells", full)
+    table = hm.open(np.zeros((5, 2)), budget=1)
+    with pytest.raises(hm.ReleaseFailed) as caught:
+        table.ask(hm.CoordinateMedian(center=0, radius=1), epsilon=1)
+    assert "4711" not in "".join(traceback.format_exception(caught.value))
+    assert table.remaining.epsilon == 0
