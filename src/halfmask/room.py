@@ -18,6 +18,11 @@ from halfmask.version import __version__
 
 __all__ = ["Replay", "Room", "answer", "recorded", "replayed"]
 
+_UNREAD = (
+    "the table could not be read after the price was charged; the charge stays, and why is not "
+    "shown, since it may depend on the rows"
+)
+
 E = TypeVar("E", bound=Estimate)
 A = TypeVar("A")
 
@@ -44,7 +49,7 @@ class Room:
         if request not in self.known:  # later parts of one ask often need the same exact sums
             self.known[request] = self._exact(request)
         self.laws.extend(measurement.laws)
-        records = measurement.release(self.known[request], self.words)
+        records = self._released(measurement, self.known[request])
         self.tape.append(records)
         return measurement.read(records)
 
@@ -54,11 +59,14 @@ class Room:
             exact.append(request.answered_by(self.source))
         # Raised outside of the handler: no context, so no traceback that could show a row.
         if not exact:
-            raise ReleaseFailed(
-                "the table could not be read after the price was charged; the charge stays, and "
-                "why is not shown, since it may depend on the rows"
-            )
+            raise ReleaseFailed(_UNREAD)
         return exact[0]
+
+    def _released(self, measurement: Measurement[Any], exact: Any) -> list[Record]:
+        """Add the noise; a cloud asks for its sums only now, and memory may run out under them."""
+        with suppress(MemoryError):
+            return measurement.release(exact, self.words)
+        raise ReleaseFailed(_UNREAD)
 
 
 @dataclass(frozen=True)
@@ -93,8 +101,20 @@ def answer(
         ledger_head=receipt.hash,
         asked=tuple(filter(None, answers)),
     )
-    ledger.record(receipt, recorded(room, provenance))
+    _record(ledger, receipt, recorded(room, provenance))
     return answers, provenance
+
+
+def _record(ledger: Ledger, receipt: Receipt, answer: str) -> None:
+    """Store an answer; what is said of a failure is not what is said of a charge that failed."""
+    with suppress(LedgerError):
+        ledger.record(receipt, answer)
+        return
+    raise LedgerError(
+        f"ledger: the answer could not be stored, so it is not shown, and the charge of row "
+        f"{receipt.seq} stays; look with `halfmask ledger verify`, and ask anew, under a new "
+        "request_id"
+    )
 
 
 def recorded(room: Room, provenance: Provenance) -> str:

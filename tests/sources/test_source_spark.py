@@ -5,8 +5,10 @@ import os
 import re
 import signal
 import threading
+import time
 import traceback
 from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +41,7 @@ SETTINGS = {
     "spark.sql.execution.arrow.useLargeVarTypes": "true",
     "spark.sql.groupByAliases": "false",
     "spark.sql.legacy.integralDivide.returnBigint": "false",
+    "spark.sql.legacy.interval.enabled": "true",
     "spark.sql.legacy.literal.pickMinimumPrecision": "false",
     "spark.sql.optimizer.inSetConversionThreshold": "0",
     "spark.sql.parser.escapedStringLiterals": "true",
@@ -66,6 +69,8 @@ def test_no_setting_of_a_session_changes_an_integer(lax, frame, rows, twin, spar
     ]  # fmt: skip
     for tally in tallies:
         assert source.tally(tally) == twin(tally, rows, KINDS)
+    timed = Tally(COUNT, None, (Bins("t", [datetime(year, 1, 1) for year in (1, 2024, 2025)]),))
+    assert source.tally(timed) == open_source(arrow_of(rows), {"s": "unread"}).tally(timed)
     source.close()
     spark.catalog.dropGlobalTempView("handed_over")
     assert {name: theirs.conf.get(name) for name in settings} == settings
@@ -146,6 +151,29 @@ def test_declared_kinds_are_read_as_elsewhere(spark):
     source.close()
     with pytest.raises(SourceError, match="cannot be read as time"):
         open_source(frame, {"x": "time"})
+
+
+def test_decimals_that_are_declared_integers_are_read_to_the_last_digit(spark):
+    frame = spark.createDataFrame(WIDE, "w decimal(38,2)")
+    near = open_source(frame.toArrow(), {"w": "integer"})
+    source = open_source(frame, {"w": "integer"})
+    found = source.found_keys(FoundKeys("w", Tally(COUNT)))
+    assert found == near.found_keys(FoundKeys("w", Tally(COUNT)))
+    assert dict(found) == {2**53: (1,), 2**53 + 1: (1,), 2**63 - 1: (1,), None: (3,)}
+    source.close()
+
+
+WIDE = [(Decimal(x),) for x in (2**53, 2**53 + 1, 2**63 - 1, 2**63, "1.50", "-0.01")]
+
+
+def test_a_long_cell_that_is_no_number_takes_no_time(spark):
+    """By backtracking it took the square of its length: six minutes, and of a megabyte hours."""
+    frame = spark.range(1).selectExpr("CONCAT(REPEAT('1', 200000 + INT(id)), 'x') AS s")
+    source = open_source(frame, {"s": "real"})
+    start = time.monotonic()
+    assert source.tally(Tally(ALL, OnGrid("s", 0, 10, 0))) == ((1, 0, 0),)
+    assert time.monotonic() - start < 40
+    source.close()
 
 
 def test_frames_that_change_are_refused_where_spark_knows(spark):

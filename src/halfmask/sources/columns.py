@@ -130,7 +130,7 @@ def canonical(name: str, kind: Kind, engine_type: str, cell: str, dialect: Diale
     if kind == found or (kind == "real" and found in ("integer", "boolean")):
         return _typed(kind, found, engine_type, cell, dialect)
     if kind == "integer" and found == "real":
-        return _whole(cell, dialect)
+        return _whole(engine_type, cell, dialect)
     if kind == "boolean" and found == "integer":
         return f"CASE {cell} WHEN 1 THEN TRUE WHEN 0 THEN FALSE END"
     raise refusal(name, found or engine_type, kind)
@@ -171,7 +171,11 @@ def _is_wide(engine_type: str) -> bool:
     return "HUGEINT" in engine_type or (digits is not None and int(digits[1]) > 15)
 
 
-def _whole(cell: str, dialect: Dialect) -> str:
+def _whole(engine_type: str, cell: str, dialect: Dialect) -> str:
+    """Write the whole numbers of a real column; those of decimals to the last digit."""
+    if engine_type.startswith("DECIMAL"):
+        whole = dialect.try_cast(cell, dialect.integer)
+        return f"CASE WHEN {dialect.try_cast(whole, engine_type)} = {cell} THEN {whole} END"
     double = dialect.cast(cell, dialect.double)
     low, high = dialect.number(-(2.0**63)), dialect.number(2.0**63)
     fits = f"{double} >= {low} AND {double} < {high} AND {double} = {dialect.floor.format(double)}"

@@ -38,6 +38,7 @@ _SETTINGS = {
     "spark.sql.decimalOperations.allowPrecisionLoss": "true",
     "spark.sql.legacy.decimal.retainFractionDigitsOnTruncate": "false",
     "spark.sql.legacy.integralDivide.returnBigint": "true",
+    "spark.sql.legacy.interval.enabled": "false",
     "spark.sql.legacy.literal.pickMinimumPrecision": "true",
     "spark.sql.parser.escapedStringLiterals": "false",
     "spark.sql.parser.quotedRegexColumnNames": "false",
@@ -60,7 +61,8 @@ _TEXT = "make_valid_utf8({0})"
 _TYPES: tuple[tuple[str, str, str], ...] = (
     ("boolean", "BOOLEAN", "{0}"),
     ("tinyint|smallint|int|bigint", "BIGINT", "CAST({0} AS BIGINT)"),
-    ("float|double|decimal.*", "DOUBLE", _REAL),
+    ("float|double", "DOUBLE", _REAL),
+    ("decimal.*", "", "{0}"),
     ("string|(var)?char.*", "VARCHAR", _TEXT),
     ("string collate .*", "VARCHAR", _TEXT.format("COLLATE({0}, 'UTF8_BINARY')")),
     ("date", "TIMESTAMP", _DATE),
@@ -68,7 +70,7 @@ _TYPES: tuple[tuple[str, str, str], ...] = (
     ("timestamp_ntz", "TIMESTAMP", "{0}"),
     ("void", NULL, "{0}"),
 )
-"""Spark's types, what other engines call them, and a cell of them in that type."""
+"""Spark's types, what other engines call them (empty: the same), and a cell of them so."""
 
 _LOGGERS = (
     "py4j.clientserver",
@@ -108,7 +110,7 @@ def open_spark(frame: Any, schema: Schema | Mapping[str, Kind] | None) -> Table:
 def _typed(spark_type: str, cell: str) -> tuple[str, str]:
     for pattern, engine_type, template in _TYPES:
         if fullmatch(pattern, spark_type):
-            return engine_type, template.format(cell)
+            return engine_type or spark_type.upper(), template.format(cell)
     return "", cell
 
 

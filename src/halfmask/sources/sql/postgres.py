@@ -17,6 +17,10 @@ def _exact(power: int) -> str:
         return format(Decimal(2) ** power, "f")
 
 
+_LONGEST = 2**24
+"""Bytes of a text that is read as anything but text: a regular expression needs four a letter, and
+the server fails beyond a gigabyte."""
+
 _HUGE = str(2**1024 - 2**970)  # halfway from the largest double to the next one there would be
 _TINY = f"CAST('{_exact(-1075)}' AS NUMERIC)"  # halfway from zero to the smallest double
 
@@ -41,7 +45,7 @@ _ZERO = "CAST('0.0' AS DOUBLE PRECISION)"
 
 def _let(result: str, *steps: str) -> str:
     """Write a query of one row as an expression: each step adds columns to those of the last."""
-    query = "SELECT 1"
+    query = "SELECT"  # of no columns: a name of ours could be that of a column of the table
     for depth, step in enumerate(steps):
         kept = f"s{depth}.*, " if depth else ""
         query = f"SELECT {kept}{step} FROM ({query}) s{depth} OFFSET 0"  # once, not at each mention
@@ -106,7 +110,8 @@ POSTGRES = Dialect(
     escapes=(("\\", "\\\\"), ("'", "''")),
     quoted="E'{0}'",
     is_nan="({0} = CAST('NaN' AS DOUBLE PRECISION))",
-    full_match="({0} ~ ('^(' || {1} || ')$'))",
+    full_match=f"(CASE WHEN OCTET_LENGTH({{0}}) <= {_LONGEST} THEN {{0}} END "
+    "~ ('^(' || {1} || ')$'))",
     attempt="CAST({0} AS {1})",
     digest='md5({0}) COLLATE "C"',
     join="pg_catalog.CONCAT_WS('|', {0}) COLLATE \"C\"",
