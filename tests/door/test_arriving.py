@@ -180,3 +180,23 @@ def test_continual_counting_privacy_of_a_row_that_arrives_in_any_file(price, que
         worst = max(worst, moved.sum())
         assert np.count_nonzero(moved) == 1
     assert worst == far
+
+
+@pytest.mark.parametrize("again", [os.rename, os.link, lambda a, b: os.symlink(a.resolve(), b)])
+def test_a_file_that_was_read_is_not_read_under_another_name(folder, again):
+    assert opened(folder).release(1).value == (3,)
+    again(folder / "a.parquet", folder / "b.parquet")
+    add(folder, "c.parquet", [5])
+    with pytest.raises(
+        hm.InvalidQuery, match=r"'b.parquet' .* another name.* arrival 1 was closed"
+    ):
+        opened(folder).release(2)
+    (folder / "b.parquet").unlink()
+    assert opened(folder).release(2).value == (3, 4)
+
+
+def test_a_file_under_two_names_is_not_read_at_one_closing(folder):
+    os.link(folder / "a.parquet", folder / "z.parquet")
+    with pytest.raises(hm.InvalidQuery, match=r"'z.parquet' .* another name: it is 'a.parquet'"):
+        opened(folder).release(1)
+    assert Ledger(folder.parent / "log.ledger").remaining == Pure(2 * EPSILON)

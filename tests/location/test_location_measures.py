@@ -1,6 +1,7 @@
 """What is measured of points: how far a row moves it, where it stands, and choices."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -58,6 +59,15 @@ def test_a_row_moves_the_sum_of_directions_by_at_most_its_reach(drawn, core, out
     moved = [b - a for a, b in zip(before, after, strict=True)]
     assert sum(m * m for m in moved) <= one.reach.l2_squared
     assert sum(map(abs, moved)) <= one.reach.l1
+
+
+@pytest.mark.filterwarnings("ignore:.*encountered in")
+def test_the_reach_holds_even_in_a_frame_that_makes_no_numbers():
+    """None has a scale of 0; the bound does not hang on that."""
+    one = replace(signs(2), frame=Frame((0.0, 0.0), (0.0, 1.0)))
+    for row in ([0, 0], [0, 9], [5, 5]):
+        moved = one.sums(np.array([row]))
+        assert sum(m * m for m in moved) <= one.reach.l2_squared
 
 
 @given(tables())

@@ -22,6 +22,17 @@ class Growing(Table):
         except OSError:
             return None
 
+    def place(self, name: str) -> str:
+        """What a file keeps under another name, as far as its disk tells; empty where it is gone.
+
+        Its number on the disk, and when it was written: numbers are given again.
+        """
+        try:
+            state = self.files[name].stat()
+        except OSError:
+            return ""
+        return f"{state.st_ino} {state.st_mtime_ns}" if state.st_ino else ""
+
     def only(self, names: Collection[str]) -> Table:
         """The table of these files alone: no other is opened, except for its columns' names."""
         paths = [path for name, path in self.files.items() if name in names]

@@ -7,7 +7,7 @@ says TRUE.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from datetime import datetime
+from datetime import datetime, time
 
 from halfmask.plan import Among, And, Comparison, Everything, Missing, Not, Or, Predicate, instant
 from halfmask.plan.predicates import Operator, joined
@@ -179,6 +179,10 @@ def _literal(node: Node) -> Literal:
         return str(node.this)
     if node.key == "cast" and node.this.key == "literal" and node.this.args.get("is_string"):
         only(node, _WANTED, "this", "to", "_type")
-        if node.args["to"].this.value in _MOMENTS:
-            return instant(str(node.this.this), "sql")
+        kind = node.args["to"].this.value
+        if kind in _MOMENTS:
+            moment = instant(str(node.this.this), "sql")
+            if kind == "DATE" and moment.time() != time():
+                refuse(node, "a DATE has no time of day; write TIMESTAMP '2024-02-29 12:00'")
+            return moment
     return refuse(node, _WANTED)

@@ -10,7 +10,7 @@ from halfmask.procedures.location.halving import strength_needed
 from halfmask.procedures.location.normal import Tuning, middle_radius, tuning
 from halfmask.queries import range_epsilon, strength
 
-__all__ = ["COUNT", "CUT", "LENGTHENED", "LENGTHS", "STEPS", "TURN", "Budget", "ending"]
+__all__ = ["CAPS", "COUNT", "CUT", "LENGTHENED", "LENGTHS", "STEPS", "TURN", "Budget", "ending"]
 
 CUT = 1.5
 """Scales at which a coordinate is held before its direction counts."""

@@ -40,6 +40,7 @@ class CoordinateMedian(Centre):
         region = self.box.region(setting)
         inside = best_for_choices(price, region.size)
         choice = Medians(region.request(setting), region.moved(setting), inside)
+        _ = choice.mechanism  # refused here where the price is too small, before it is charged
         return Reading(choice, price, placed(region))
 
     def expected(self, setting: Setting, price: Cost, rows: int) -> Expected:

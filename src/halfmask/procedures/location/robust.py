@@ -87,8 +87,7 @@ class RobustLocation(Centre):
                     f"{price} within these bounds: about {budget.needed} are needed; ask with a "
                     "larger price, tighter bounds, or fewer columns. Nothing was charged."
                 )
-        if self.whiten:
-            stages.rehearse(inside)
+        stages.rehearse(inside)
         laws = ("Gaussian noise on comparisons, or choices by ranks, then on sums of directions",)
         return Composite(stages.points, stages, price, inside, laws)
 

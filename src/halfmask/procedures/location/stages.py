@@ -1,5 +1,6 @@
 """The stages of a robust location: count, find, scale, turn, step."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from statistics import NormalDist
@@ -8,10 +9,21 @@ from typing import ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from halfmask.errors import InvalidQuery
 from halfmask.plan import Points
 from halfmask.privacy import Cost
-from halfmask.procedures.location.budget import COUNT, CUT, LENGTHS, STEPS, TURN, Budget
+from halfmask.procedures.location.budget import (
+    CAPS,
+    COUNT,
+    CUT,
+    LENGTHENED,
+    LENGTHS,
+    STEPS,
+    TURN,
+    Budget,
+)
 from halfmask.procedures.location.finding import Finding
+from halfmask.procedures.location.halving import halvings
 from halfmask.procedures.location.normal import middle_radius, winsorised
 from halfmask.procedures.location.step import NORMAL, Belief, Step
 from halfmask.procedures.location.turned import Turned
@@ -20,11 +32,14 @@ from halfmask.queries import strength
 from halfmask.queries.location import (
     FAR,
     Frame,
+    Medians,
+    OfPoints,
     Outers,
     Radii,
     Region,
     Signs,
     Total,
+    Windows,
 )
 
 __all__ = ["Found", "Place", "RobustStages", "rejected"]
@@ -114,6 +129,8 @@ class Asked(Protocol):
     def plan(self) -> tuple[float, float, float] | None: ...
     @property
     def whiten(self) -> bool: ...
+    @property
+    def title(self) -> str: ...
     def octaves(self, region: Region) -> float: ...
 
 
@@ -202,11 +219,35 @@ class RobustStages:
         return inside.share(budget.refinement * (1 - turning))
 
     def rehearse(self, inside: Cost) -> None:
-        """Refuse a price too small for turned coordinates, before it is charged."""
-        least = self.budget(1, inside).refinement  # medians and scales of one row take the most
+        """Refuse a price of which a stage would get too little, before it is charged."""
+        try:
+            for one in self._least(inside):
+                _ = one.mechanism
+        except InvalidQuery as problem:
+            raise InvalidQuery(
+                f"price: {inside} is too small for all stages of a {self.asked.title}; ask with a "
+                f"larger one ({problem}). Nothing was charged."
+            ) from None
+
+    def _least(self, inside: Cost) -> Iterator[OfPoints]:
+        """Yield each measurement at the least price that it may have."""
+        points, moved = self.points, self.moved
         frame = Frame((0.0,) * self.region.size, (1.0,) * self.region.size)
-        part = inside.share(least * TURN)
-        _ = Outers(self.points, self.moved, part, frame, self.replaced).mechanism
+        budget = self.budget(1, inside)  # medians and scales of one row take the most
+        yield self.total(inside)
+        for name, octaves in (("medians", self.asked.octaves(self.region)), ("scales", LENGTHENED)):
+            share = getattr(budget, name) if self.asked.plan else Fraction(str(CAPS[name][0]))
+            part = inside.share(share)
+            yield Medians(points, moved, part)
+            yield Windows(points, moved, part.share(Fraction(1, halvings(octaves))), (), ())
+        share = budget.radii if self.asked.plan else Fraction(str(CAPS["radii"][0]))
+        yield Radii(points, moved, inside.share(share), frame, (FAR, CUT))
+        step = self.left(budget, inside).share(min(STEPS))
+        yield Signs(points, moved, step, frame, CUT, 1.0, 1.0)
+        if self.asked.whiten:
+            left = inside.share(budget.refinement)
+            yield Outers(points, moved, left.share(TURN), frame, self.replaced)
+            yield Radii(points, moved, left.share(LENGTHS), frame, (FAR, CUT))
 
     def _turn(
         self, price: Cost, measure: Measure, turned: Turned, found: Found

@@ -180,6 +180,7 @@ class TylerStages:
     def rehearse(self, inside: Cost) -> None:
         """Refuse a price too small for noise that can be drawn, before it is charged."""
         early = self.asked.steps - 1
+        self._located.rehearse(inside.share(self.place))  # its steps get less than those after it
         prices = [inside.share(1 - self.spent)]
         prices += [inside.share(EARLY / early)] if early else []
         for price in prices:

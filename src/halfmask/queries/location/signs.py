@@ -118,12 +118,10 @@ class Signs(OfPoints):
         np.divide(float(FINE), length, out=weights, where=near & (length > 0))
         slopes = self._slopes(block, v, squared, weights)
         v *= weights
-        directions = np.rint(v, out=v).astype(np.int64)
-        norm = np.zeros(length.shape, dtype=np.int64)
-        for coordinate in directions:
-            norm += coordinate * coordinate
-        directions[:, norm > self.radius**2] = 0  # never: proves the bound, whatever floats do
-        return directions, slopes
+        np.rint(v, out=v)
+        # Whole numbers, so squares add up exactly: none is too long, whatever floats do.
+        v[:, ~(squares(v) <= float(self.radius**2))] = 0
+        return v.astype(np.int64), slopes
 
     def _slopes(
         self, block: NDArray[np.float64], v: NDArray[np.float64], squared: Any, weights: Any
@@ -141,8 +139,9 @@ class Signs(OfPoints):
         along = np.divide(along, squared, out=np.zeros(weights.shape), where=outside)
         part = COUNTED / FINE / self.points.size
         slopes = np.rint((free - along) * weights * (self.core * part))
-        whole: NDArray[np.int64] = np.clip(slopes, 0, COUNTED).astype(np.int64)
-        return whole
+        whole = np.where(slopes > 0, np.minimum(slopes, COUNTED), 0)  # nor does a NaN count
+        found: NDArray[np.int64] = whole.astype(np.int64)
+        return found
 
     def distribution(self, exact: Any) -> tuple[Noisy, ...]:
         """Return the sums with their noise; see `Distributed`."""
