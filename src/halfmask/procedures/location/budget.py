@@ -21,7 +21,7 @@ STEPS = (Fraction(1, 20), Fraction(1, 4), Fraction(7, 10))
 TURN, LENGTHS = Fraction(1, 5), Fraction(1, 20)
 """Of refinement, what buys coordinates in which points are round, and median lengths in these."""
 
-CAPS = {"medians": (0.02, 0.45), "scales": (0.02, 0.25), "radii": (0.005, 0.25)}
+CAPS = {"medians": (0.02, 0.45), "scales": (0.02, 0.25), "radii": (0.015, 0.25)}
 """The least and the largest share of each stage before refinement."""
 
 CHEAP = 0.02
