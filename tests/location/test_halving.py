@@ -13,6 +13,7 @@ from halfmask.privacy import GDP, ZCDP, Pure
 from halfmask.procedures.location.budget import Budget
 from halfmask.procedures.location.finding import drawn_together
 from halfmask.procedures.location.halving import halved, halvings, strength_needed
+from halfmask.procedures.location.stages import rejected
 from halfmask.queries.location import Windows
 
 LOW, HIGH = -50, 50
@@ -127,3 +128,9 @@ def test_choices_are_taken_where_they_cost_little():
     assert few.halved
     assert not many.halved
     assert few.medians < Budget.plan(2000, 20, hm.GDP("0.1"), 20.0, 1).medians
+
+
+def test_a_length_drawn_from_before_the_outliers_does_not_keep_them():
+    """A quarter at 10 deviations in 50 columns: their length, held to 6 scales, is 6 root 50."""
+    assert 7.5 < rejected(50, 7.1, 6.5) < 20
+    assert rejected(50, 30.8, 5.0) < 20 < 6 * 50**0.5

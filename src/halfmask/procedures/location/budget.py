@@ -15,13 +15,13 @@ __all__ = ["CAPS", "COUNT", "CUT", "LENGTHENED", "LENGTHS", "STEPS", "TURN", "Bu
 CUT = 1.5
 """Scales at which a coordinate is held before its direction counts."""
 
-STEPS = (Fraction(1, 20), Fraction(1, 4), Fraction(7, 10))
+STEPS = (Fraction(1, 40), Fraction(9, 40), Fraction(3, 4))
 """Of what is left for refinement, the share of each of Newton's steps."""
 
 TURN, LENGTHS = Fraction(1, 5), Fraction(1, 20)
 """Of refinement, what buys coordinates in which points are round, and median lengths in these."""
 
-CAPS = {"medians": (0.02, 0.45), "scales": (0.02, 0.25), "radii": (0.005, 0.25)}
+CAPS = {"medians": (0.02, 0.45), "scales": (0.02, 0.25), "radii": (0.01, 0.25)}
 """The least and the largest share of each stage before refinement."""
 
 CHEAP = 0.02

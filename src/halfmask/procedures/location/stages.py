@@ -49,6 +49,9 @@ Vector = NDArray[np.float64]
 SURE = 3.0
 """Standard deviations by which the noisy count is taken to be too large."""
 
+WIDEST = 2.0
+"""Median lengths with coordinates held to `CUT` that one with them held to 6 scales may be."""
+
 REJECT = 1.75
 """Median radii beyond which a point does not count; more in few dimensions."""
 
@@ -117,7 +120,7 @@ class Found:
     @property
     def reject(self) -> float:
         """The length beyond which a point does not count."""
-        return rejected(len(self.centre)) * self.outer
+        return rejected(len(self.centre), self.outer, self.inner)
 
 
 class Asked(Protocol):
@@ -258,7 +261,7 @@ class RobustStages:
         turned, part = turned.by(signs), price.share(LENGTHS)
         (radii,) = measure(Radii(points, moved, part, turned.frame, (FAR, CUT)))
         outer, inner = radii.values
-        return turned, (inner, rejected(self.region.size) * outer)
+        return turned, (inner, rejected(self.region.size, outer, inner))
 
     def step(
         self,
@@ -287,6 +290,10 @@ class RobustStages:
         return Step.by(turned, pull, unit, belief, inner)
 
 
-def rejected(d: int) -> float:
-    """Return the median lengths beyond which a point does not count: a normal one hardly ever."""
-    return max(REJECT, 3.0 / middle_radius(d))
+def rejected(d: int, outer: float, inner: float) -> float:
+    """Return the length beyond which a point does not count: a normal one hardly ever does not.
+
+    Both median lengths are nearly one where most coordinates are not held; a much longer outer one
+    was drawn from the empty place between the points and outliers.
+    """
+    return max(REJECT, 3.0 / middle_radius(d)) * min(outer, WIDEST * inner)

@@ -211,7 +211,7 @@ class TylerStages:
             (signs,) = ask(self._outers(price.share(EARLY / early), turned.frame, reject))
             turned = turned.by(signs)
             length, inner = self._lengths(price, ask, turned)
-            reject = rejected(self.region.size) * length
+            reject = rejected(self.region.size, length, inner)
             share = price.share(AGAIN)
             turned = located.step(share, ask, found, turned, (inner, reject), share).turned
         (signs,) = ask(self._outers(price.share(1 - self.spent), turned.frame, reject))
