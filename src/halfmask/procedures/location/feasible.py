@@ -15,8 +15,11 @@ __all__ = ["enough", "finds", "finds_box", "finds_spatial", "pull_among", "pull_
 
 MOST_ROWS = 10**12
 
-MARGIN = 7.0
-"""Odds of a far cell are below exp(-7), a thousandth; tails heavier than normal take some of it."""
+MARGIN = 10.0
+"""Odds of a far cell are below exp(-10), a twenty-thousandth; heavy tails take some of it."""
+
+RUNG = 7.0
+"""The same for a rung of a ladder, where what is found shows a failure."""
 
 
 def _far(pull: float, octaves: float) -> float:
@@ -72,4 +75,4 @@ def pull_needed(octaves: float, choices: int) -> float:
 
 def pull_among(rungs: int, choices: int) -> float:
     """Return the least rate times rows for choices among so many rungs."""
-    return log(rungs) + log(choices) + MARGIN
+    return log(rungs) + log(choices) + RUNG
