@@ -247,12 +247,22 @@ def slow(batches):
 def test_an_interrupt_ends_the_work_in_spark(spark):
     source = open_source(spark.range(2).mapInArrow(slow, "id long"))
     context = spark.sparkContext
-    timer = threading.Timer(2, lambda: os.kill(os.getpid(), signal.SIGINT))
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        source.tally(Tally(COUNT))
-    timer.join()
-    ended = threading.Event()
+    asked, ended = threading.Event(), threading.Event()
+
+    def stop():
+        while not context.statusTracker().getActiveJobsIds() and not asked.wait(0.1):
+            pass
+        if not asked.is_set():  # else it would end the tests
+            os.kill(os.getpid(), signal.SIGINT)
+
+    stopper = threading.Thread(target=stop)
+    stopper.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            source.tally(Tally(COUNT))
+    finally:
+        asked.set()
+        stopper.join()
     for _ in range(200):
         if not context.statusTracker().getActiveJobsIds():
             break
