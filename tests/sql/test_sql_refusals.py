@@ -39,7 +39,7 @@ REFUSED = {
     "SELECT PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY age, dept) FROM staff": "one column",
     "SELECT COUNT(*), COUNT(*) FROM staff": "twice; name each by AS",
     "SELECT (SELECT COUNT(*) FROM staff) FROM staff": "a subquery is not answered",
-    "SELECT COUNT(*) FROM staff WHERE born > DATE '2024-02-29 14:00'": "a DATE no time of day",
+    "SELECT COUNT(*) FROM staff WHERE born > DATE '2024-02-29 14:00'": "a DATE has no time of day",
     "SELECT COUNT(*) FROM staff WHERE born > CAST('2024-02-29T14:00' AS DATE)": "no time of day",
     "SELECT COUNT(*) FROM (SELECT * FROM staff) s": "FROM names one table",
     "SELECT COUNT(*) FROM read_csv('other.csv')": "FROM names one table",
