@@ -60,6 +60,7 @@ class PrivateKMeans(Centred):
     `Spread`), and a purse holds them to the largest mu within the price.
     [Dong, Roth & Su 2019, Thm 2.7 and Cor. 3.3; Balle & Wang 2018, Thm 8]
 
+    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(scale=0.3, size=(6000, 2)) + rng.choice([-5.0, 0.0, 5.0], size=(6000, 1))
     >>> found = PrivateKMeans(3, epsilon=1, delta=1e-6, row_bound=10).fit(X)
