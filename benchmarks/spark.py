@@ -17,8 +17,8 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE / "peers"), str(HERE.parent / "tests" / "services")]
 
+from engines import GRID, GROUPS, MEAN, WIDTH, generate  # noqa: E402
 from harness import processor_seconds  # noqa: E402
-from sources import BY_UNIT, GRID, GROUPS, MEAN, WIDTH, generate  # noqa: E402
 from spark_session import SparkService  # noqa: E402
 
 from halfmask.plan import Tally, UnitBound  # noqa: E402
@@ -27,6 +27,7 @@ from halfmask.sources import open_source  # noqa: E402
 TURNS = 5
 PEER = HERE / ".environments" / "tmlt" / "bin" / "python"
 THREE = UnitBound("unit", 3 * WIDTH)
+BY_UNIT = "SELECT sum(s) FROM (SELECT unit, sum(value) AS s FROM rows GROUP BY unit)"
 SCALAR = "SELECT sum(value), count(value) FROM rows"
 BY_GROUP = "SELECT grp, sum(value), count(value) FROM rows GROUP BY grp"
 CASES = {
