@@ -200,7 +200,9 @@ def test_a_failing_frame_tells_no_row(spark, caplog, capsys):
     asked = [
         lambda: source.tally(Tally(ALL, OnGrid("x", 0, 10, 0))),
         lambda: source.points(Points((OnGrid("x", 0, 10, 0),))),
-        lambda: source._engine.guarded(source._engine.frame(f"FROM {source._table}").collect),
+        lambda: source._engine.guarded(
+            source._engine._session.sql(f"FROM {source._table}").collect
+        ),
     ]
     for ask in asked:
         with caplog.at_level(logging.DEBUG), pytest.raises(ReleaseFailed) as caught:
@@ -220,7 +222,7 @@ def test_points_are_a_frame_for_sums_inside_spark(spark):
     data = np.arange(12.0).reshape(6, 2)
     source = open_source(spark.createDataFrame(data.tolist(), "x0 double, x1 double"))
     points = Points((OnGrid("x0", -8, 8, -1), OnGrid("x1", -8, 8, -1)))
-    frame = source._engine.frame(emit_points(points, source._cells(points), source._table))
+    frame = source._engine._session.sql(emit_points(points, source._cells(points), source._table))
     assert frame.dtypes == [("v0", "bigint"), ("v1", "bigint")]
     assert sorted(map(tuple, frame.collect())) == sorted(map(tuple, source.points(points).tolist()))
     source.close()

@@ -160,14 +160,6 @@ class SparkEngine:
 
         return Far(self, sql, size, summed)
 
-    def frame(self, sql: str) -> Any:
-        """Return a query as a DataFrame of our session, so that sums of its rows run in Spark.
-
-        Nothing runs yet; whatever makes it run belongs into `guarded`, as it may fail.
-        With `sources.sql.emit_points` it has the columns v0, v1, ..., of BIGINT without nulls.
-        """
-        return self.guarded(lambda: self._session.sql(sql))
-
     def guarded(self, work: Callable[[], A]) -> A:
         """Do work in Spark; it fails as ReleaseFailed alone, and Ctrl-C ends its jobs."""
         return self._guarded(ReleaseFailed(FAILED), work)
