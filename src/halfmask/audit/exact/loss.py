@@ -17,9 +17,6 @@ __all__ = ["Loss", "exact_loss"]
 _FAR = 64
 """How many scales out the mass is looked at: e^-64 is beyond any delta, and ratios have settled."""
 
-_WHOLE = 2**18
-"""Supports of at most so many points are gone through one by one."""
-
 
 class Loss(Protocol):
     """How well one answer tells apart two neighbouring statistics."""
