@@ -11,6 +11,8 @@ class Road:
 
     cut(word): the message with the word never arrives.
     cut(word, answer): it arrives, and what comes back is lost up to this word of the answer.
+
+    journeys: how many messages of clients came along.
     """
 
     def __init__(self, port):
@@ -18,7 +20,7 @@ class Road:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
         self._word = None
-        self.cuts = 0
+        self.cuts = self.journeys = 0
         threading.Thread(target=self._accept, daemon=True).start()
 
     def cut(self, word, answer=None):
@@ -41,6 +43,7 @@ class Road:
             while True:
                 for one in select.select([near, far], [], [])[0]:
                     content = one.recv(1 << 16)
+                    self.journeys += one is near
                     if one is near and self._word and self._word in content:
                         lost, self._word = True, None
                         self.cuts += 1

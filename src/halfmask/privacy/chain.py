@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from halfmask.errors import LedgerError
+from halfmask.errors import InvalidQuery, LedgerError
 from halfmask.privacy.cost import Cost
 
 __all__ = [
@@ -78,6 +78,16 @@ class Account:
     def __post_init__(self) -> None:
         counts = self.budget, self.budget_delta, self.spent, self.spent_delta, self.head_seq
         _refuse(any(type(count) is not int for count in counts), "the account row was changed")
+
+    @classmethod
+    def new(cls, budget: Cost, opened: str) -> "Account":
+        """Return the account of a new ledger, of which nothing is spent."""
+        main, delta = to_units(budget, up=False)
+        if main <= 0:
+            raise InvalidQuery(f"budget: {budget} is below one unit of 1e-12; give a larger one")
+        text = json.dumps(budget.to_dict(), sort_keys=True)
+        account = cls(opened, text, main, delta, 0, 0, 0, "")
+        return replace(account, head_hash=account.genesis)
 
     @property
     def genesis(self) -> str:

@@ -27,7 +27,7 @@ from halfmask.privacy.currencies import Pure
 from halfmask.privacy.exact import Number
 from halfmask.privacy.receipt import Receipt, repeated
 from halfmask.privacy.report import Report
-from halfmask.privacy.store import Session, open_store
+from halfmask.privacy.store import Question, Session, open_store
 from halfmask.privacy.texts import stored_query, stored_text
 
 __all__ = ["Ledger"]
@@ -67,7 +67,7 @@ class Ledger:
             raise InvalidQuery("budget: a new ledger needs one; give a number (epsilon) or a cost")
         if not isinstance(path, str | os.PathLike | None):
             raise InvalidQuery(f"path: must be the path of a file, given {shown(path)}; name one")
-        fill = None if wanted is None else partial(rows.insert_account, _new_account(wanted))
+        fill = None if wanted is None else partial(rows.insert_account, Account.new(wanted, _now()))
         self._store = open_store(path, fill, patience=patience)
         self._seen: tuple[int, str] | None = None
         self.budget = self._account().kind
@@ -132,14 +132,14 @@ class Ledger:
         draft = self._draft(cost, query, actor, request_id)
         if draft.amount <= 0:
             raise InvalidQuery(f"cost: {cost} is nothing; a charge must be above 0")
-        with self._store.writing() as session:
-            account = self._look(session)
+        with self._store.writing(*self._ahead(request_id=draft.request_id)) as session:
+            standing = self._look(session)
             earlier = draft.request_id and rows.find_request(session, draft.request_id)
             if earlier:
                 return repeated(cost, draft, earlier, rows.read_answer(session, earlier))
-            row = rows.append(session, account, draft)
+            row = rows.append(session, standing, draft)
             if answer is not None:
-                rows.write_answer(session, row.seq, row.hash, answer)
+                rows.write_answer(session, row, answer)
         self._seen = row.seq, row.hash  # of two threads the older may be last: it is in the chain
         return Receipt(row.seq, cost, row.hash, row.request_id, answer=answer)
 
@@ -161,17 +161,17 @@ class Ledger:
         """
         free = self.budget.from_amounts(Fraction(0), Fraction(0), up=True)
         draft = self._draft(free, query, actor, request_id)
-        with self._store.writing() as session:
-            account = self._look(session)
-            if not all(rows.in_chain(session, account, (paid.seq, paid.hash))):
+        with self._store.writing(*self._ahead(paid.seq, request_id=draft.request_id)) as session:
+            standing = self._look(session, paid.seq)
+            if not standing.holds((paid.seq, paid.hash)):
                 raise LedgerError("receipt: is not of this ledger; go on where it was charged")
             earlier = rows.find_request(session, request_id)
             if earlier:
                 return repeated(free, draft, earlier, rows.read_answer(session, earlier))
-            row = rows.append(session, account, draft)
+            row = rows.append(session, standing, draft)
             receipt = Receipt(row.seq, free, row.hash, row.request_id)
             receipt = replace(receipt, answer=answer(receipt))
-            rows.write_answer(session, row.seq, row.hash, str(receipt.answer))
+            rows.write_answer(session, row, str(receipt.answer))
         self._seen = row.seq, row.hash
         return receipt
 
@@ -181,20 +181,27 @@ class Ledger:
 
     def record(self, receipt: Receipt, answer: str) -> None:
         """Store the answer (a text, such as JSON) that a charge bought; once for each charge."""
-        with self._store.writing() as session:
-            self._look(session)
-            rows.write_answer(session, receipt.seq, receipt.hash, answer)
+        seq = receipt.seq
+        with self._store.writing(*self._ahead(seq, answered=seq)) as session:
+            standing = self._look(session, seq)
+            if not (seq and standing.holds((seq, receipt.hash))):
+                raise LedgerError("receipt: is not of this ledger; record it where it was charged")
+            row = standing.rows[seq]
+            if rows.read_answer(session, row) is not None:
+                raise LedgerError(f"receipt: row {seq} has its answer already; an answer is final")
+            rows.write_answer(session, row, answer)
 
     def stored(self, request_id: str) -> str | None:
         """Return the stored answer of a request, or None."""
-        with self._store.reading() as session:
+        request_id = stored_text(request_id, "request_id")
+        with self._store.reading(*self._ahead(request_id=request_id)) as session:
             self._look(session)
-            row = rows.find_request(session, stored_text(request_id, "request_id"))
+            row = rows.find_request(session, request_id)
             return None if row is None else rows.read_answer(session, row)
 
     def entries(self) -> list[Entry]:
         """Return every charge, oldest first."""
-        with self._store.reading() as session:
+        with self._store.reading(*self._ahead()) as session:
             self._look(session)
             spends = rows.read_spends(session)
         return [Entry.of(row, self.budget) for row in spends]
@@ -236,25 +243,29 @@ class Ledger:
         self._store.close()
 
     def _account(self) -> Account:
-        with self._store.reading() as session:
-            return self._look(session)
+        with self._store.reading(*self._ahead()) as session:
+            return self._look(session).account
 
-    def _look(self, session: Session) -> Account:
-        """Return the account, which must stand on what this object saw before."""
-        account = rows.read_account(session)
-        head = account.head_seq, account.head_hash
-        if head == self._seen:
-            return account
-        stands, *kept = rows.in_chain(session, account, head, *filter(None, [self._seen]))
-        if not all(kept):
+    def _ahead(
+        self, *seqs: int, request_id: str | None = None, answered: int | None = None
+    ) -> list[Question]:
+        """What `_look` will ask, and then a charge or an answer."""
+        return rows.ahead(_number(self._seen), *seqs, request_id=request_id, answered=answered)
+
+    def _look(self, session: Session, *seqs: int) -> rows.Standing:
+        """Return the account, which must stand on what this object saw before, and these rows."""
+        seen = self._seen
+        standing = rows.read_standing(session, _number(seen), *seqs)
+        if seen is not None and not standing.holds(seen):
             raise LedgerError(
                 "ledger: was rewritten or put back to an older copy while in use, so charges are "
                 "missing; restore the newest copy, or open the one that you trust anew. "
                 "No row was read."
             )
-        if stands:
+        head = standing.account.head_seq, standing.account.head_hash
+        if standing.holds(head):
             self._seen = head
-        return account
+        return standing
 
     def _left(self, account: Account) -> Cost:
         units = (account.budget - account.spent, account.budget_delta - account.spent_delta)
@@ -298,13 +309,8 @@ class Ledger:
         return Ledger, (self._store.address,)
 
 
-def _new_account(budget: Cost) -> Account:
-    main, delta = to_units(budget, up=False)
-    if main <= 0:
-        raise InvalidQuery(f"budget: {budget} is below one unit of 1e-12; give a larger one")
-    text = json.dumps(budget.to_dict(), sort_keys=True)
-    account = Account(_now(), text, main, delta, 0, 0, 0, "")
-    return replace(account, head_hash=account.genesis)
+def _number(head: tuple[int, str] | None) -> int:
+    return head[0] if head else 0
 
 
 def _login() -> str:

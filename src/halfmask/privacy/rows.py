@@ -1,27 +1,80 @@
-"""The statements that read and write a ledger's rows; each runs inside an open transaction."""
+"""The statements that read and write a ledger's rows; each runs inside an open transaction.
 
-from dataclasses import fields, replace
+What a charge reads depends on nothing that it has yet to read (`ahead`), so a server may be asked
+for all of it at once, when the transaction begins.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 
 from halfmask.errors import BudgetExhausted, LedgerError
 from halfmask.privacy.chain import Account, Spend, check_answer, from_units, read_price, seal
-from halfmask.privacy.store import Session
+from halfmask.privacy.store import Question, Session
 from halfmask.privacy.texts import brief
 
 __all__ = [
+    "Standing",
+    "ahead",
     "append",
     "find_request",
-    "in_chain",
     "insert_account",
     "read_account",
     "read_answer",
     "read_answers",
     "read_spends",
+    "read_standing",
     "write_answer",
 ]
 
 _ACCOUNT = ", ".join(field.name for field in fields(Account))
 _SPEND = ", ".join(field.name for field in fields(Spend))
 _MARKS = ", ".join("?" for _ in fields(Spend))
+_READ_ACCOUNT = f"SELECT {_ACCOUNT} FROM account"
+_FIND_REQUEST = f"SELECT {_SPEND} FROM spend WHERE request_id = ?"
+_READ_ANSWER = "SELECT answer, hash FROM release WHERE seq = ?"
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The account, and some rows by their numbers: the first, the last, and those asked for."""
+
+    account: Account
+    rows: Mapping[int, Spend]
+
+    def holds(self, head: tuple[int, str]) -> bool:
+        """Whether a row is there, by its number and digest; the account itself is row 0."""
+        seq, digest = head
+        found = self.rows[seq].hash if seq in self.rows else None
+        return digest == (found if seq else self.account.genesis)
+
+    def check(self) -> None:
+        """Refuse to go on from an account that does not fit the first and the last row.
+
+        This takes the same time however long the chain is; `Ledger.verify` looks at what is
+        between.
+        """
+        account, begins = self.account, self.account.genesis
+        stands = account.head_seq, account.head_hash, account.spent, account.spent_delta
+        meant = 0, begins, 0, 0
+        if self.rows:
+            last = self.rows[max(self.rows)]
+            meant = last.seq, last.sealed().hash, last.total, last.total_delta
+            begins = self.rows[1].previous if 1 in self.rows else ""
+        if stands != meant or begins != account.genesis:
+            raise LedgerError(
+                "ledger: was changed by hand; run `halfmask ledger verify` to see where, "
+                "and restore a copy you trust"
+            )
+
+
+def ahead(*seqs: int, request_id: str | None = None, answered: int | None = None) -> list[Question]:
+    """Return what `read_standing`, `find_request` and `read_answer` of a row will ask."""
+    asked: list[Question] = [(_READ_ACCOUNT, ()), _read_rows(seqs)]
+    if request_id is not None:
+        asked.append((_FIND_REQUEST, (request_id,)))
+    if answered is not None:
+        asked.append((_READ_ANSWER, (answered,)))
+    return asked
 
 
 def insert_account(account: Account, session: Session) -> None:
@@ -34,7 +87,7 @@ def insert_account(account: Account, session: Session) -> None:
 
 def read_account(session: Session) -> Account:
     """Return the account row."""
-    found = session.execute(f"SELECT {_ACCOUNT} FROM account").fetchone()
+    found = session.execute(_READ_ACCOUNT).fetchone()
     if found is None:
         raise LedgerError("ledger: has no account row; restore the file from a copy you trust")
     return Account(*found)
@@ -45,26 +98,29 @@ def read_spends(session: Session) -> list[Spend]:
     return [Spend(*r) for r in session.execute(f"SELECT {_SPEND} FROM spend ORDER BY seq")]
 
 
-def in_chain(session: Session, account: Account, *heads: tuple[int, str]) -> list[bool]:
-    """Whether each row is there, by its number and digest; the account itself is row 0."""
-    marks = ", ".join("?" for _ in heads)
-    seqs = [seq for seq, _ in heads]
-    found = session.execute(f"SELECT seq, hash FROM spend WHERE seq IN ({marks})", seqs)
-    known = {(0, account.genesis), *found}
-    return [head in known for head in heads]
+def read_standing(session: Session, *seqs: int) -> Standing:
+    """Return the account with its first row, its last, and those of these numbers that exist."""
+    account = read_account(session)
+    found = [Spend(*row) for row in session.execute(*_read_rows(seqs))]
+    return Standing(account, {row.seq: row for row in found})
+
+
+def _read_rows(seqs: tuple[int, ...]) -> Question:
+    marks = ", ".join("?" for _ in seqs)
+    last = "(SELECT max(seq) FROM spend)"
+    return f"SELECT {_SPEND} FROM spend WHERE seq IN (1, {marks}, {last})", seqs
 
 
 def find_request(session: Session, request_id: str) -> Spend | None:
     """Return the charge that a request made earlier."""
-    found = session.execute(
-        f"SELECT {_SPEND} FROM spend WHERE request_id = ?", (request_id,)
-    ).fetchone()
+    found = session.execute(_FIND_REQUEST, (request_id,)).fetchone()
     return None if found is None else Spend(*found)
 
 
-def append(session: Session, account: Account, draft: Spend) -> Spend:
+def append(session: Session, standing: Standing, draft: Spend) -> Spend:
     """Write a spend after the last one and move the account on; refuse what exceeds the budget."""
-    _check_ends(session, account)
+    standing.check()
+    account = standing.account
     total = account.spent + draft.amount
     total_delta = account.spent_delta + draft.amount_delta
     if total > account.budget or total_delta > account.budget_delta:
@@ -84,30 +140,9 @@ def append(session: Session, account: Account, draft: Spend) -> Spend:
     return row
 
 
-def _check_ends(session: Session, account: Account) -> None:
-    """Refuse to go on from an account that does not fit the first and the last row.
-
-    This takes the same time however long the chain is; `Ledger.verify` looks at what is between.
-    """
-    ends = "(SELECT min(seq) FROM spend), (SELECT max(seq) FROM spend)"
-    found = session.execute(f"SELECT {_SPEND} FROM spend WHERE seq IN ({ends}) ORDER BY seq")
-    rows = [Spend(*row) for row in found]
-    stands = account.head_seq, account.head_hash, account.spent, account.spent_delta
-    meant = (
-        (rows[-1].seq, rows[-1].sealed().hash, rows[-1].total, rows[-1].total_delta)
-        if rows
-        else (0, account.genesis, 0, 0)
-    )
-    if stands != meant or (rows and rows[0].previous != account.genesis):
-        raise LedgerError(
-            "ledger: was changed by hand; run `halfmask ledger verify` to see where, "
-            "and restore a copy you trust"
-        )
-
-
 def read_answer(session: Session, row: Spend) -> str | None:
     """Return the stored answer of a charge; LedgerError if it is not the one that was sealed."""
-    found = session.execute("SELECT answer, hash FROM release WHERE seq = ?", (row.seq,)).fetchone()
+    found = session.execute(_READ_ANSWER, (row.seq,)).fetchone()
     return None if found is None else check_answer(row, *found)
 
 
@@ -116,16 +151,11 @@ def read_answers(session: Session) -> list[tuple[int, str, str]]:
     return session.execute("SELECT seq, answer, hash FROM release ORDER BY seq").fetchall()
 
 
-def write_answer(session: Session, seq: int, row_hash: str, answer: str) -> None:
-    """Store the answer that a charge bought; once."""
-    known = session.execute("SELECT hash FROM spend WHERE seq = ?", (seq,)).fetchone()
-    if known != (row_hash,):
-        raise LedgerError("receipt: is not of this ledger; record it where it was charged")
-    if session.execute("SELECT 1 FROM release WHERE seq = ?", (seq,)).fetchone():
-        raise LedgerError(f"receipt: row {seq} has its answer already; an answer is final")
+def write_answer(session: Session, row: Spend, answer: str) -> None:
+    """Store the answer that a charge bought; the row has none yet."""
     session.execute(
         "INSERT INTO release (seq, answer, hash) VALUES (?, ?, ?)",
-        (seq, answer, seal(row_hash, answer)),
+        (row.seq, answer, seal(row.hash, answer)),
     )
 
 

@@ -7,11 +7,11 @@ is durable.
 
 import os
 
-from halfmask.privacy.store.base import Fill, Session, Store
+from halfmask.privacy.store.base import Fill, Question, Session, Store
 from halfmask.privacy.store.postgres import PostgresStore
 from halfmask.privacy.store.sqlite import SqliteStore
 
-__all__ = ["Fill", "Session", "Store", "is_stored", "open_store", "shown_place"]
+__all__ = ["Fill", "Question", "Session", "Store", "is_stored", "open_store", "shown_place"]
 
 Place = str | os.PathLike[str] | None
 

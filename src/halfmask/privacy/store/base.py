@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
-__all__ = ["Fill", "Rows", "Session", "Store"]
+__all__ = ["Fill", "Question", "Rows", "Session", "Store"]
 
 
 class Rows(Protocol):
@@ -37,6 +37,8 @@ class Session(Protocol):
 
 
 Fill = Callable[[Session], None]
+Question = tuple[str, Sequence[object]]
+"""A statement that reads, and its values."""
 
 _opening = threading.RLock()  # one thread at a time opens stores, or forks
 _stores: "weakref.WeakSet[Store]" = weakref.WeakSet()
@@ -65,19 +67,24 @@ class Store(ABC):
             _stores.add(self)
 
     @contextmanager
-    def reading(self) -> Iterator[Session]:
-        """Give a session that sees one moment of the ledger."""
-        with self._lock, self._plain_errors(), self._transaction(write=False) as session:
+    def reading(self, *ahead: Question) -> Iterator[Session]:
+        """Give a session that sees one moment of the ledger.
+
+        ahead: what it will ask first; a server may answer it all at once.
+        """
+        with self._lock, self._plain_errors(), self._transaction(ahead, write=False) as session:
             yield session
 
     @contextmanager
-    def writing(self) -> Iterator[Session]:
+    def writing(self, *ahead: Question) -> Iterator[Session]:
         """Give a session that holds the write lock; on leaving, the change is durable.
+
+        ahead: as for `reading`; it is asked when the lock is held.
 
         Any exception rolls back. If the commit itself fails the change may or may not be kept:
         the caller must treat it as charged, and not go on.
         """
-        with self._lock, self._plain_errors(), self._transaction(write=True) as session:
+        with self._lock, self._plain_errors(), self._transaction(ahead, write=True) as session:
             yield session
 
     def close(self) -> None:
@@ -98,7 +105,9 @@ class Store(ABC):
         """Close the connection, if it can be opened again."""
 
     @abstractmethod
-    def _transaction(self, *, write: bool) -> AbstractContextManager[Session]:
+    def _transaction(
+        self, ahead: Sequence[Question] = (), *, write: bool
+    ) -> AbstractContextManager[Session]:
         """Begin; commit on leaving, and roll back on leaving by an exception."""
 
     @abstractmethod

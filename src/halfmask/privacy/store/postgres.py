@@ -1,8 +1,10 @@
 """A ledger in a schema of a PostgreSQL database: opening, locking, transactions, plain errors.
 
 A writer locks the account's one row (SELECT ... FOR UPDATE, at READ COMMITTED: each statement after
-it sees what the writer before had committed), and gives up after its patience. Durability is asked
-of each transaction (synchronous_commit), and a server that never flushes (fsync=off) is refused.
+it sees what the writer before had committed), and gives up after its patience. Writers queue for it
+by an advisory lock, which lets one on at a time and in order; who waits for a row may find it taken
+again, as each change makes it a new one. Durability is asked of each transaction
+(synchronous_commit), and a server that never flushes (fsync=off) is refused.
 All settings hold for one transaction alone, and no statement is prepared under a name, so a pool of
 connections in between does no harm.
 
@@ -10,6 +12,7 @@ A server may go away at any moment. Before a transaction has begun, a lost conne
 within one, nothing was written; while it is committed, nobody knows, so it counts as charged.
 """
 
+import hashlib
 import os
 import weakref
 from collections.abc import Iterator, Sequence
@@ -18,7 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 from halfmask.errors import LedgerError
 from halfmask.privacy.store.address import Address
-from halfmask.privacy.store.base import Fill, Rows, Session, Store
+from halfmask.privacy.store.base import Fill, Question, Session, Store
+from halfmask.privacy.store.postgres_session import PostgresSession
 from halfmask.privacy.store.refusals import FORBIDDEN, reason
 from halfmask.privacy.store.tables import tables
 
@@ -31,7 +35,7 @@ __all__ = ["PostgresStore"]
 
 _TABLES = {"account", "spend", "release"}
 _MARK = "halfmask ledger 1"  # the comment on the table of the account
-_ACCOUNT = "SELECT 1 FROM account FOR UPDATE"
+_LOCK = "SELECT pg_advisory_xact_lock({queue}); SELECT 1 FROM account FOR UPDATE"
 _CREATION = "SELECT pg_advisory_xact_lock(hashtext('halfmask ledger'))"
 
 # A B-tree holds no text of over 2,700 bytes; a hash index does, and can keep such texts apart.
@@ -70,6 +74,7 @@ class PostgresStore(Store):
             f"SET LOCAL lock_timeout = {wait};"
             f"SET LOCAL idle_in_transaction_session_timeout = {wait};"
         )
+        self._lock_account = _LOCK.format(queue=_queue(self._at.schema))
         super().__init__(fill, patience=patience)
 
     @staticmethod
@@ -132,34 +137,33 @@ class PostgresStore(Store):
         self._held.close()
 
     @contextmanager
-    def _transaction(self, *, write: bool, lock: str = _ACCOUNT) -> Iterator[Session]:
+    def _transaction(
+        self, ahead: Sequence[Question] = (), *, write: bool, lock: str | None = None
+    ) -> Iterator[Session]:
+        lock = lock or self._lock_account
         try:
-            connection = self._begin(f"{self._writes}{lock}" if write else self._reads)
-            session = _Session(connection)
+            session = self._begin(f"{self._writes}{lock}" if write else self._reads, ahead)
             yield session
             self._commit(session)
         finally:
             self._held.settle()
 
-    def _begin(self, statements: str) -> "_Connection":
+    def _begin(self, statements: str, ahead: Sequence[Question]) -> PostgresSession:
         """Begin on the connection at hand; if it was lost meanwhile, on a new one."""
         import psycopg
 
         old = self._held.connection
         if old is not None:
             try:
-                old.execute(statements.encode())
+                return PostgresSession(old, statements, ahead)
             except psycopg.OperationalError:
                 if not old.closed:
                     raise
                 self._held.close()
-            else:
-                return old
         new = self._held.connection = self._connect()
-        new.execute(statements.encode())
-        return new
+        return PostgresSession(new, statements, ahead)
 
-    def _commit(self, session: "_Session") -> None:
+    def _commit(self, session: PostgresSession) -> None:
         import psycopg
 
         try:
@@ -226,59 +230,10 @@ class PostgresStore(Store):
             ) from None
 
 
-class _Session:
-    """A connection inside a transaction.
-
-    Statements that return nothing wait, and travel together with the commit, or before the next
-    that returns something: the lock is held for fewer journeys.
-    """
-
-    def __init__(self, connection: "_Connection") -> None:
-        self._connection = connection
-        self._waiting: list[bytes] = []
-
-    @property
-    def is_lost(self) -> bool:
-        """Whether the server was lost."""
-        return self._connection.closed
-
-    def execute(self, statement: str, values: Sequence[object] = (), /) -> Rows:
-        """Run a statement, in which each `?` is one of the values."""
-        import psycopg
-
-        cursor = psycopg.ClientCursor(self._connection)
-        text = cursor.mogrify(statement.replace("?", "%s").encode(), values or None).encode()
-        if not statement.lstrip().startswith("SELECT"):
-            self._waiting.append(text)
-            return _Nothing()
-        self._send()
-        return cursor.execute(text)
-
-    def commit(self) -> bool:
-        """Make it durable; whether the server says that it is."""
-        return self._send(b"COMMIT") == "COMMIT"
-
-    def _send(self, *last: bytes) -> str | None:
-        """Send what waits; return what the server says of the last statement."""
-        texts = [*self._waiting, *last]
-        self._waiting.clear()
-        if not texts:
-            return None
-        cursor = self._connection.execute(b"; ".join(texts))
-        while cursor.nextset():
-            pass
-        return cursor.statusmessage
-
-
-class _Nothing(tuple[()]):
-    """What a statement without an answer returned."""
-
-    def fetchone(self) -> None:
-        """Return None."""
-
-    def fetchall(self) -> list[Any]:
-        """Return no rows."""
-        return []
+def _queue(schema: str) -> int:
+    """Return the number of the advisory lock for a ledger; ledgers that share one only wait."""
+    digest = hashlib.sha256(f"halfmask ledger {schema}".encode()).digest()
+    return int.from_bytes(digest[:8], "big", signed=True)
 
 
 class _Held:

@@ -9,13 +9,13 @@ be lost; so before each commit the name must still lead to the file that was ope
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
 from halfmask.errors import LedgerError
-from halfmask.privacy.store.base import Fill, Session, Store
+from halfmask.privacy.store.base import Fill, Question, Session, Store
 from halfmask.privacy.store.tables import DAMAGED, FULL, LOCKED, tables
 
 __all__ = ["SqliteStore"]
@@ -78,7 +78,7 @@ class SqliteStore(Store):
             self._connection = self._log = None
 
     @contextmanager
-    def _transaction(self, *, write: bool) -> Iterator[Session]:
+    def _transaction(self, ahead: Sequence[Question] = (), *, write: bool) -> Iterator[Session]:
         if write and self.path is None and self._process != os.getpid():
             raise LedgerError(
                 "ledger: this process is a fork, and a ledger in memory is not shared; "
