@@ -56,10 +56,13 @@ def programs() -> Path | None:
 class PostgresServer:
     """A running server. `durable` keeps real durability settings; else it is fast and forgetful.
 
+    of: a server of which this is a hot standby: it follows, and answers what only reads.
     Anybody on this machine may connect as anybody: it holds nothing but tests.
     """
 
-    def __init__(self, *, durable: bool = False, **settings: str) -> None:
+    def __init__(
+        self, *, durable: bool = False, of: "PostgresServer | None" = None, **settings: str
+    ) -> None:
         place = programs()
         if place is None:
             raise FileNotFoundError("PostgreSQL is not installed")
@@ -73,9 +76,11 @@ class PostgresServer:
         self._as = _owner(self.folder)
         self._keeper: subprocess.Popen[bytes] | None = None
         atexit.register(self.stop)
-        self._run(
-            "initdb", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N", "data"
-        )
+        if of is None:
+            made = "initdb -U postgres -A trust -E UTF8 --locale=C -N data"
+        else:
+            made = f"pg_basebackup -R -N -c fast -D data -d {of.url()}"
+        self._run(*made.split())
         self.start()
 
     @property
@@ -161,7 +166,7 @@ class PostgresServer:
         ends = time.monotonic() + PATIENCE
         while time.monotonic() < ends:
             state = self._state()
-            if state != before and state[7:] and state[7].strip() == "ready":
+            if state != before and state[7:] and state[7].strip() in ("ready", "standby"):
                 self._port = port
                 return True
             if state in (before, []) and "FATAL" in "".join(self._log()[told:]):

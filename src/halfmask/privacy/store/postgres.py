@@ -36,6 +36,10 @@ __all__ = ["PostgresStore"]
 _TABLES = {"account", "spend", "release"}
 _MARK = "halfmask ledger 1"  # the comment on the table of the account
 _LOCK = "SELECT pg_advisory_xact_lock({queue}); SELECT 1 FROM account FOR UPDATE"
+_TIMELINE = (
+    "SELECT CASE WHEN pg_is_in_recovery() THEN '' "
+    "ELSE left(pg_walfile_name(pg_current_wal_lsn()), 8) END"
+)
 _CREATION = "SELECT pg_advisory_xact_lock(hashtext('halfmask ledger'))"
 
 # A B-tree holds no text of over 2,700 bytes; a hash index does, and can keep such texts apart.
@@ -64,6 +68,7 @@ class PostgresStore(Store):
         self.place = self._at.shown
         self.address = self._at.without_secrets
         self._held = _Held()
+        self._timeline = ""
         weakref.finalize(self, self._held.close)
         wait = max(1, round(patience * 1000))
         path = f'SET LOCAL search_path = "{self._at.schema}", pg_temp;'
@@ -144,7 +149,8 @@ class PostgresStore(Store):
         try:
             session = self._begin(f"{self._writes}{lock}" if write else self._reads, ahead)
             yield session
-            self._commit(session)
+            if write:
+                self._commit(session)
         finally:
             self._held.settle()
 
@@ -198,6 +204,7 @@ class PostgresStore(Store):
             ) from None
         try:
             self._check_server(connection)
+            self._check_timeline(connection)
         except BaseException:
             connection.close()
             raise
@@ -217,6 +224,26 @@ class PostgresStore(Store):
                 f"ledger: {self.place} is in a database with the encoding {encoding}, which cannot "
                 "hold every text; use one with UTF8. No row was read."
             )
+
+    def _check_timeline(self, connection: "_Connection") -> None:
+        """Refuse a standby that took over, or a backup, since the connection before.
+
+        It may lack charges that this object never saw. A server that does not tell its timeline,
+        as one that still follows another, is not looked at.
+        """
+        import psycopg
+
+        found = ""
+        with suppress(psycopg.Error):
+            (found,) = connection.execute(_TIMELINE.encode()).fetchone() or ("",)
+        if self._timeline and found not in ("", self._timeline):
+            raise LedgerError(
+                f"ledger: {self.place} is now served by a standby that took over, or from a backup "
+                f"(timeline {found}, before {self._timeline}), so the last charges may be missing; "
+                "look with `halfmask ledger verify` for the head of the newest release, and then "
+                "open it anew. No row was read."
+            )
+        self._timeline = found or self._timeline
 
     @contextmanager
     def _plain_errors(self) -> Iterator[None]:

@@ -23,6 +23,8 @@ _REASONS = {
     "23": "holds rows that do not fit each other; run `halfmask ledger verify` on it",
     "22": "cannot hold this text; ask in plain characters",
     "57014": "took longer than the server allows; ask again",
+    "08P01": "was lost to you, or a pool of connections on the way refuses you; nothing was "
+    "charged, so ask again. A pool must keep transactions (pool_mode = transaction or session)",
     "57": LOST,
     "08": LOST,
     "40": "was changed by others at the same time; ask again",
