@@ -243,6 +243,32 @@ def test_what_a_role_prefers_changes_nothing_of_a_charge(filled_postgres):
     assert ledger.spent == Pure("0.4")
 
 
+HINDRANCES = {
+    "row security on the account": [
+        "ALTER TABLE {SCHEMA}.account ENABLE ROW LEVEL SECURITY",
+        "CREATE POLICY seen ON {SCHEMA}.account FOR SELECT USING (true)",
+    ],
+    "a rule on charges": [
+        "CREATE RULE dropped AS ON INSERT TO {SCHEMA}.spend DO INSTEAD NOTHING",
+    ],
+}
+
+
+@pytest.mark.parametrize("hindrance", HINDRANCES)
+def test_a_charge_that_a_table_swallows_is_refused(filled_postgres, hindrance):
+    ledger = Ledger(as_role(filled_postgres, READ, SPEND, *HINDRANCES[hindrance]))
+    with pytest.raises(LedgerError, match=r"lets you write no row.* No row was read"):
+        ledger.charge(Pure(0.1), query="q")
+    if "account" in hindrance:  # refused before anything was written
+        ledger.verify()
+
+
+def test_a_hidden_account_is_no_ledger(filled_postgres):
+    hidden = "ALTER TABLE {SCHEMA}.account ENABLE ROW LEVEL SECURITY"
+    with pytest.raises(LedgerError, match="has no account row"):
+        Ledger(as_role(filled_postgres, READ, SPEND, hidden))
+
+
 # --- a server that goes away ---------------------------------------------------------------------
 
 

@@ -31,8 +31,9 @@ _OLDEST = 140000
 _FIND = """
 SELECT c.oid, n.nspname, c.relname
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-WHERE c.oid = %s AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+WHERE c.oid = %s AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.relpersistence <> 't'
 """
+"""A temporary table is another's, whose connection a pool has handed on: it is gone in a moment."""
 _COLUMNS = """
 WITH RECURSIVE held AS (
   SELECT attnum, attname, atttypid FROM pg_catalog.pg_attribute

@@ -23,7 +23,7 @@ from halfmask.errors import LedgerError
 from halfmask.privacy.store.address import Address
 from halfmask.privacy.store.base import Fill, Question, Session, Store
 from halfmask.privacy.store.postgres_session import PostgresSession
-from halfmask.privacy.store.refusals import FORBIDDEN, reason
+from halfmask.privacy.store.refusals import FORBIDDEN, UNWRITTEN, reason
 from halfmask.privacy.store.tables import tables
 
 if TYPE_CHECKING:
@@ -148,6 +148,8 @@ class PostgresStore(Store):
         lock = lock or self._lock_account
         try:
             session = self._begin(f"{self._writes}{lock}" if write else self._reads, ahead)
+            if write and not session.holds_lock:
+                raise LedgerError(f"ledger: {self.place} {UNWRITTEN}. No row was read.")
             yield session
             if write:
                 self._commit(session)
@@ -183,6 +185,8 @@ class PostgresStore(Store):
                 f"ledger: {self.place} lost its connection while a charge was written, so it may "
                 "stand: count it as spent, and look with `halfmask ledger show`. No row was read."
             )
+        if not session.wrote_all:
+            raise LedgerError(f"ledger: {self.place} {UNWRITTEN}. No row was read.")
 
     def _connect(self) -> "_Connection":
         import psycopg

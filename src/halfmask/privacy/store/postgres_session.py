@@ -19,6 +19,8 @@ class PostgresSession:
     Every journey takes time while others wait for the lock: so what is to be asked first travels
     with the beginning, and statements that return nothing wait, and travel together with the
     commit, or before the next that returns something.
+
+    holds_lock: whether the last of the statements that began it returned a row.
     """
 
     def __init__(
@@ -29,9 +31,12 @@ class PostgresSession:
         self._connection = connection
         self._writer = psycopg.ClientCursor(connection)
         self._waiting = [statements.encode()]
+        self._said: list[str] = []
         answers = self._send(*(self._text(*question) for question in ahead))
+        begun = len(answers) - len(ahead)
+        self.holds_lock = begun > 0 and bool(answers[begun - 1])
         asked = [(statement, tuple(values)) for statement, values in ahead]
-        self._known = dict(zip(reversed(asked), reversed(answers), strict=False))
+        self._known = dict(zip(asked, answers[begun:], strict=True))
 
     @property
     def is_lost(self) -> bool:
@@ -50,7 +55,13 @@ class PostgresSession:
     def commit(self) -> bool:
         """Make it durable; whether the server says that it is."""
         self._send(b"COMMIT")
-        return self._said == "COMMIT"
+        return self._said[-1] == "COMMIT"
+
+    @property
+    def wrote_all(self) -> bool:
+        """Whether each statement that was to write a row wrote one."""
+        written = [said for said in self._said if said.startswith(("INSERT", "UPDATE"))]
+        return all(said.endswith(" 1") for said in written)
 
     def _text(self, statement: str, values: Sequence[object]) -> bytes:
         if not values:
@@ -66,10 +77,9 @@ class PostgresSession:
         while True:
             if cursor.rownumber is not None:  # it returns rows
                 found.append(_Rows(cursor.fetchall()))
+            self._said.append(cursor.statusmessage or "")
             if not cursor.nextset():
-                break
-        self._said = cursor.statusmessage
-        return found
+                return found
 
 
 class _Rows(list[Any]):

@@ -2,11 +2,15 @@
 
 from halfmask.privacy.store.tables import DAMAGED, FULL, LOCKED
 
-__all__ = ["FORBIDDEN", "reason"]
+__all__ = ["FORBIDDEN", "UNWRITTEN", "reason"]
 
 FORBIDDEN = (
     "may not be used so by you; let its owner GRANT USAGE on the schema, SELECT and INSERT on its "
     "tables, and UPDATE on account"
+)
+UNWRITTEN = (
+    "lets you write no row: row security, a rule or a trigger stands before its tables; remove it, "
+    "and run `halfmask ledger verify`"
 )
 LOST = "lost its connection; nothing was charged, so ask again when the server answers"
 
