@@ -125,6 +125,31 @@ def test_a_locked_ledger_refuses_after_its_patience_and_recovers(home):
     assert ledger.spent == Pure(0.5)
 
 
+MOUNTS = """\
+21 1 0:1 / /proc rw - proc proc rw
+36 35 {place} /root /place rw,relatime shared:1 - {kind} host:/place rw
+"""
+
+
+@posix
+@pytest.mark.parametrize("kind", ["nfs4", "cifs", "ext4", "tmpfs"])
+def test_a_file_on_a_network_s_disk_is_refused(tmp_path, monkeypatch, kind):
+    """Two machines do not share the memory through which SQLite finds the last charges."""
+    from halfmask.privacy.store import mounts
+
+    device = os.stat(tmp_path).st_dev
+    (tmp_path / "mounts").write_text(
+        MOUNTS.format(place=f"{os.major(device)}:{os.minor(device)}", kind=kind)
+    )
+    monkeypatch.setattr(mounts, "_MOUNTS", tmp_path / "mounts")
+    if kind in ("ext4", "tmpfs"):
+        assert Ledger(tmp_path / "a.ledger", budget=1).remaining == Pure(1)
+        return
+    with pytest.raises(LedgerError, match=rf"a network's file system \({kind}\).* PostgreSQL"):
+        Ledger(tmp_path / "a.ledger", budget=1)
+    assert not (tmp_path / "a.ledger").exists()
+
+
 AS_NOBODY = """
 if os.getuid() == 0:
     os.setgid(65534)

@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 from halfmask.errors import LedgerError
 from halfmask.privacy.store.base import Fill, Question, Session, Store
+from halfmask.privacy.store.mounts import network_kind
 from halfmask.privacy.store.tables import DAMAGED, FULL, LOCKED, tables
 
 __all__ = ["SqliteStore"]
@@ -193,6 +194,13 @@ def _check_place(path: Path) -> None:
     if not path.parent.is_dir():
         raise LedgerError(
             f"ledger: the folder {path.parent} does not exist; create it, or choose another"
+        )
+    kind = network_kind(path.parent)
+    if kind is not None:
+        raise LedgerError(
+            f"ledger: {path} is on a network's file system ({kind}), where two machines would not "
+            "see each other's charges; keep it on a disk of the one machine that spends from it, "
+            "or on a PostgreSQL server"
         )
     if path.exists() and not path.is_file():
         raise LedgerError(f"ledger: {path} is not an ordinary file; choose another path")
