@@ -6,7 +6,7 @@ import math
 import operator
 import re
 from collections import defaultdict
-from datetime import datetime
+from datetime import datetime, timedelta
 from fractions import Fraction
 from types import SimpleNamespace
 
@@ -160,14 +160,49 @@ def bounded(tally, unit, found, salt):
     if bound is None:
         return vectors
     if bound.groups is not None:
-        order = sorted(vectors, key=lambda g: (digest(salt, unit, g), g))
+        order = sorted(vectors, key=lambda g: (lot(salt, unit, [g]), g))
         return {g: scaled(vectors[g], bound.norm, total(vectors[g])) for g in order[: bound.groups]}
     everything = total(itertools.chain(*vectors.values()))
     return {g: scaled(vector, bound.norm, everything) for g, vector in vectors.items()}
 
 
-def digest(salt, unit, g):
-    return hashlib.md5(f"{salt}|{unit}|{g}".encode()).hexdigest()[:12]
+PRIMES = (2**30 - 35, 2**30 - 41)
+
+
+def residue(number, prime=PRIMES[0]):
+    """Of its sign, as engines have it."""
+    return abs(number) % prime * (1 if number >= 0 else -1)
+
+
+def drawn_as(cell):
+    """The whole number as which a unit or a key draws lots."""
+    if isinstance(cell, str):
+        return int(hashlib.md5(cell.encode()).hexdigest()[:7], 16)
+    if isinstance(cell, datetime):
+        cell = float((cell - datetime(1970, 1, 1)) // timedelta(microseconds=1))
+    if isinstance(cell, float):
+        cell = max(min(cell, 2.0**62), -(2.0**62))
+        return math.floor(cell) + math.floor((cell - math.floor(cell)) * 2.0**29)
+    return int(cell)
+
+
+def lot(salt, unit, entries):
+    """What a contribution of a unit draws: the smallest are kept."""
+    digits = hashlib.md5(salt.encode()).hexdigest()
+    start, *last = (int(digits[i : i + 7], 16) for i in (0, 7, 14))
+    lot = residue(drawn_as(unit)) + start
+    for entry in (*entries, *last, 0):
+        lot = lot * lot % PRIMES[0] + entry
+    return lot
+
+
+def coordinate(v, reach):
+    """What a coordinate enters into a lot."""
+    return [v] if reach < PRIMES[0] // 2 else [residue(v, prime) for prime in PRIMES]
+
+
+def key_entries(key):
+    return [2**29 if key is None else residue(drawn_as(key), prime) for prime in PRIMES]
 
 
 def total(vector):
@@ -218,5 +253,11 @@ def served(request, rows):
 def twins():
     """The parts of the exact twin, for requests of other shapes."""
     return SimpleNamespace(
-        holds=holds, moments=moments, group_of=group_of, digest=digest, total=total
+        holds=holds,
+        moments=moments,
+        group_of=group_of,
+        lot=lot,
+        coordinate=coordinate,
+        key_entries=key_entries,
+        total=total,
     )

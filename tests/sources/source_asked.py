@@ -1,6 +1,5 @@
 """What may be asked of nasty rows; cells, keys and points by their definitions: for the laws."""
 
-import hashlib
 import itertools
 import math
 import operator
@@ -65,7 +64,7 @@ def bounded_cells(weights, unit, bound, twins):
         return weights
     if bound.groups is None:
         return {c: shrunk(w, bound.norm, sum(weights.values())) for c, w in weights.items()}
-    order = sorted({g for g, _ in weights}, key=lambda g: (twins.digest("halfmask", unit, g), g))
+    order = sorted({g for g, _ in weights}, key=lambda g: (twins.lot("halfmask", unit, [g]), g))
     kept = order[: bound.groups]
     totals = {g: sum(w for (h, _), w in weights.items() if h == g) for g in kept}
     return {(g, v): shrunk(w, bound.norm, totals[g]) for (g, v), w in weights.items() if g in kept}
@@ -79,8 +78,8 @@ def naive_keys(found, rows, twins):
         tally.where, bound, rows, twins, lambda r: (r[found.column],)
     ).items():
         if bound is not None and bound.groups is not None:
-            order = sorted(keys, key=lambda k: (twins.digest("halfmask", unit, tagged(k[0])), k[0]))
-            keys = {key: keys[key] for key in order[: bound.groups]}
+            lots = sorted((twins.lot("halfmask", unit, twins.key_entries(k)), k) for (k,) in keys)
+            keys = {(k,): keys[(k,)] for _, k in lots[: bound.groups]}
         vectors = {key: vector_of(tally, listed, twins) for key, listed in keys.items()}
         everything = twins.total(itertools.chain(*vectors.values()))
         for key, vector in vectors.items():
@@ -93,12 +92,6 @@ def naive_keys(found, rows, twins):
     if any(isinstance(key, int) for key in answer):
         order = sorted(answer, key=lambda key: (key is None, 0 if key is None else key))
     return tuple((key, tuple(answer[key])) for key in order)
-
-
-def tagged(key):
-    if key is None:
-        return "n"
-    return f"s{str(key).lower() if isinstance(key, bool) else key}"
 
 
 def vector_of(tally, listed, twins):
@@ -119,13 +112,14 @@ def naive_points(points, rows, twins):
             units[unit].append(tuple(v for _, _, v, _ in found))
     kept = []
     for unit, listed in units.items():
-        texts = sorted(
-            ((hashlib.md5(text.encode()).hexdigest()[:12], text), point)
-            for point in listed
-            for text in ["|".join(map(str, ("halfmask", unit, *point)))]
-        )
-        kept += [point for _, point in texts][: None if points.unit is None else points.rows]
+        lots = sorted((lot_of(points, unit, point, twins), point) for point in listed)
+        kept += [point for _, point in lots][: None if points.unit is None else points.rows]
     return sorted(kept)
+
+
+def lot_of(points, unit, point, twins):
+    pairs = zip(points.values, point, strict=True)
+    return twins.lot("halfmask", unit, [e for g, v in pairs for e in twins.coordinate(v, g.reach)])
 
 
 @st.composite

@@ -3,16 +3,15 @@
 Privacy: after it, one unit's vector has L1 norm at most `norm` in each group it keeps (or over
 all groups), whatever its rows hold, and depends on its own rows alone. [Law 5 of the design]
 
-The groups that a unit keeps are those with the smallest first 48 bits of md5(salt|unit|group),
-and, where these tie, the smallest index. The salt is public: the guarantee holds for every salt,
-because a unit's choice depends on nothing but the unit's own content; a salt only makes the
-choice even.
+The groups that a unit keeps are those that draw its smallest lots (`lots`), and, where these tie,
+the smallest.
 """
 
 from dataclasses import dataclass
 
 from halfmask.plan import UnitBound
 from halfmask.sources.sql.dialect import Dialect
+from halfmask.sources.sql.lots import with_lots
 
 __all__ = ["Shape", "bounded"]
 
@@ -30,10 +29,10 @@ class Shape:
     reach: the largest L1 norm of the features of one row.
     picks: whether a unit must choose among its groups.
     shared: the columns over whose rows the norm holds together; empty: each row on its own.
-    unit: the text of the unit that is hashed.
-    group: the column that a unit's groups are told apart by; hashed: what is hashed of it.
+    unit: the unit as it draws lots; entries: what a group enters into them (`lots`).
+    group: the column that a unit's groups are told apart by.
     cells: further columns within a group.
-    grouped: False where there is one group only, g = 0.
+    grouped: False where there is one group only, and no column of it.
     """
 
     features: int
@@ -42,7 +41,7 @@ class Shape:
     picks: bool
     shared: str = ""
     group: str = "g"
-    hashed: str = "g"
+    entries: tuple[str, ...] = ("g",)
     cells: tuple[str, ...] = ()
     grouped: bool = True
 
@@ -53,35 +52,35 @@ class Shape:
 
     @property
     def kept(self) -> list[str]:
-        """The columns that a bounded row shows."""
-        return [self.group, *self.cells]
+        """The columns that a bounded row shows beside its features."""
+        return [self.group, *self.cells] if self.grouped else []
 
 
 def bounded(sums: str, shape: Shape, bound: UnitBound, dialect: Dialect, salt: str) -> str:
     """Write the query (g, f0, f1, ...) of bounded sums, given the unbounded (u, g, f0, ...)."""
-    names, kept = shape.names, ", ".join(shape.kept)
+    names = shape.names
     if shape.picks and bound.groups is not None:
         sums = _picked(sums, shape, bound.groups, salt, dialect)
     if shape.features == 1 and not shape.shared:
-        scaled = f"SELECT {kept}, {_clamped('f0', bound.norm, dialect)} AS f0 FROM ({sums}) b"
+        scaled = _with(sums, shape.kept, {"f0": _clamped("f0", bound.norm, dialect)})
     else:
         scaled = _scaled(sums, shape, bound.norm, dialect)
     listed = ", ".join(f"{dialect.total.format(name)} AS {name}" for name in names)
     if not shape.grouped:
         return f"SELECT 0 AS g, {listed} FROM ({scaled}) e"
+    kept = ", ".join(shape.kept)
     return f"SELECT {kept}, {listed} FROM ({scaled}) e GROUP BY {kept}"
 
 
 def _picked(sums: str, shape: Shape, most: int, salt: str, dialect: Dialect) -> str:
     """Keep `most` groups of each unit, with all of their cells."""
-    parts = [dialect.string(salt), shape.unit, dialect.cast(shape.hashed, dialect.text)]
-    written = " || '|' || ".join(parts)
-    digest = f"SUBSTR({dialect.digest.format(written)}, 1, 12)"
+    listed = ["u", *shape.kept, *shape.names]
+    drawn = with_lots(sums, listed, shape.unit, shape.entries, salt, dialect)
     function = "DENSE_RANK" if shape.cells else "ROW_NUMBER"
-    rank = f"{function}() OVER (PARTITION BY u ORDER BY {digest}, {shape.group})"
-    listed = ", ".join(["u", *shape.kept, *shape.names])
-    ranked = f"SELECT {listed}, {rank} AS m FROM ({sums}) a"
-    return f"SELECT {listed} FROM ({ranked}) b WHERE m <= {most}"
+    rank = f"{function}() OVER (PARTITION BY u ORDER BY h, {shape.group} NULLS LAST)"
+    shown = ", ".join(listed)
+    ranked = f"SELECT {shown}, {rank} AS m FROM ({drawn}) a"
+    return f"SELECT {shown} FROM ({ranked}) b WHERE m <= {most}"
 
 
 def _clamped(name: str, norm: int, dialect: Dialect) -> str:

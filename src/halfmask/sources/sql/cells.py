@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import inf
 
 from halfmask.plan import Kind, Reading, Schema
 from halfmask.sources.sql.dialect import Dialect
 from halfmask.sources.sql.grammar import read_text
 
 __all__ = ["Cells", "settled"]
+
+_FAR = 2.0**62
+"""Beyond it, real numbers are one where lots are drawn."""
 
 
 def settled(cell: str, kind: Kind, dialect: Dialect) -> str:
@@ -77,20 +79,26 @@ class Cells:
         alias = self.plain(name) if reading is None else self.read(name, reading)
         return settled(alias, self.schema.column(name).kind, self.dialect)
 
-    def written(self, name: str, alias: str) -> str:
-        """Write what stands for a column as the text that is hashed, alike in all engines.
+    def number(self, name: str, alias: str) -> str:
+        """Write the whole number that stands for a column where lots are drawn (`lots`).
 
-        Whole doubles are written as integers: engines do not agree on their points and exponents.
+        Texts by their digest; times by their microseconds; and of a real number that is not whole,
+        its whole part and 29 bits of the rest: doubles that agree in all engines.
         """
-        text = self.dialect.cast(alias, self.dialect.text)
-        if self.schema.column(name).kind != "real":
-            return text
-        number, floor = self.dialect.number, self.dialect.floor.format(alias)
-        whole = f"ABS({alias}) <= {number(2.0**53)} AND {floor} = {alias}"
-        integer = self.dialect.cast(f"CASE WHEN {whole} THEN {alias} END", self.dialect.integer)
-        ends = (f"WHEN {alias} = {number(x)} THEN '{x}'" for x in (inf, -inf))
-        rest = f"CASE {' '.join(ends)} ELSE {text} END"
-        return f"COALESCE({self.dialect.cast(integer, self.dialect.text)}, {rest})"
+        kind, dialect = self.schema.column(name).kind, self.dialect
+        if kind == "integer":
+            return alias
+        if kind == "boolean":
+            return f"CASE WHEN {alias} THEN 1 WHEN NOT {alias} THEN 0 END"
+        if kind in ("text", "unread"):
+            return dialect.digest.format(alias)
+        x = dialect.micros.format(alias) if kind == "time" else alias
+        low, high = dialect.number(-_FAR), dialect.number(_FAR)
+        held = f"CASE WHEN {x} > {high} THEN {high} WHEN {x} < {low} THEN {low} ELSE {x} END"
+        whole = dialect.floor.format(f"({held})")
+        rest = f"FLOOR((({held}) - {whole}) * {dialect.number(2.0**29)})"
+        number = " + ".join(dialect.cast(part, dialect.integer) for part in (whole, rest))
+        return f"COALESCE({number}, 0)"  # of a time at infinity
 
     def select(self, table: str) -> str:
         """Write the query of all cells asked for so far."""

@@ -21,7 +21,9 @@ class Dialect:
       template's text is null where it does not match.
     common: a query {1} that is run once, under the name {0}, before what uses it.
     bits: how many bits the widest integers have.
-    counts: whether rows of each unit are counted first, so that only units of too many are ranked.
+    digest: the first seven hexadecimal digits of the MD5 of a text, as a BIGINT.
+    once: ends a query whose columns are used more than once, where they would be computed as often.
+    fewest: the so many smallest of a group's BIGINTs, each on a row; empty where there is no such.
     guesses: whether quotients are guessed in doubles, which costs less than dividing wide integers.
     floor: the largest whole double that is at most a double, as a double.
     hexed: a text literal by the hexadecimal of its UTF-8, where an engine's settings change what a
@@ -45,7 +47,6 @@ class Dialect:
     full_match: str
     attempt: str
     digest: str
-    join: str
     total: str
     divide: str
     remainder: str
@@ -66,7 +67,8 @@ class Dialect:
     far: str = "{0}"
     short: str = ""
     windowed: bool = False
-    counts: bool = False
+    once: str = ""
+    fewest: str = ""
 
     def type_of(self, reading: Reading) -> str:
         """Name the engine's type of a reading."""
@@ -137,8 +139,7 @@ DUCKDB = Dialect(
     is_nan="isnan({0})",
     full_match="regexp_full_match({0}, {1})",
     attempt="TRY_CAST({0} AS {1})",
-    digest="md5({0})",
-    join="CONCAT_WS('|', {0})",
+    digest="CAST('0x' || SUBSTR(md5({0}), 1, 7) AS BIGINT)",
     total="SUM({0})",
     divide="({0} // {1})",
     remainder="({0} % {1})",
@@ -147,7 +148,7 @@ DUCKDB = Dialect(
     small="INTEGER",
     array="[{0}]",
     item="{0}[{1}]",
-    counts=True,
+    fewest="UNNEST(MIN({0}, {1}))",
     reads=(
         ("boolean", "TRY_CAST(TRIM({0}, ' \t') AS BOOLEAN)"),
         ("time", "TRY_CAST(TRIM({0}, ' \t') AS TIMESTAMP)"),

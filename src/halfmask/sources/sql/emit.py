@@ -15,6 +15,7 @@ from halfmask.sources.sql.cells import Cells
 from halfmask.sources.sql.dialect import Dialect
 from halfmask.sources.sql.filters import condition
 from halfmask.sources.sql.groups import indexed, key_columns
+from halfmask.sources.sql.lots import residue
 
 __all__ = ["Emission", "emit", "moments_used", "on_grid", "row_sums", "unit_vectors"]
 
@@ -126,23 +127,25 @@ def _by_unit(
         rows = (
             f"SELECT * FROM ({indexed(tally.groups, cells, rows, carried)}) i WHERE g IS NOT NULL"
         )
-    else:
-        rows = f"SELECT *, 0 AS g FROM ({rows}) t"
     shape = Shape(
         features=len(tally.features),
         reach=tally.reach,
-        unit=cells.written(bound.column, "u"),
+        unit=residue(cells.number(bound.column, "u"), dialect),
         picks=bound.groups is not None and bound.groups < tally.size,
         shared="u" if bound.groups is None and tally.size > 1 else "",
         grouped=bool(tally.groups),
     )
-    return bounded(
-        unit_vectors(tally, bound, rows, used, "g", dialect), shape, bound, dialect, salt
-    )
+    vectors = unit_vectors(tally, bound, rows, used, shape.kept, dialect)
+    return bounded(vectors, shape, bound, dialect, salt)
 
 
 def unit_vectors(
-    tally: Tally, bound: UnitBound, rows: str, used: Sequence[str], by: str, dialect: Dialect
+    tally: Tally,
+    bound: UnitBound,
+    rows: str,
+    used: Sequence[str],
+    by: Sequence[str],
+    dialect: Dialect,
 ) -> str:
     """Write the query (u, by, f0, f1, ...): the sums of each unit in each group, unbounded."""
     moments = {"n": "1"} if bound.once else _moments(tally, used, dialect)
@@ -150,11 +153,12 @@ def unit_vectors(
         f"{dialect.cast(sql, dialect.wide) if m in 'np' else f'COALESCE({sql}, 0)'} AS {m}"
         for m, sql in moments.items()
     )
-    sums = f"SELECT u, {by}, {listed} FROM ({rows}) t WHERE u IS NOT NULL GROUP BY u, {by}"
+    keys = ", ".join(["u", *by])
+    sums = f"SELECT {keys}, {listed} FROM ({rows}) t WHERE u IS NOT NULL GROUP BY {keys}"
     features = ", ".join(
         f"{_feature(feature, moments, dialect)} AS f{i}" for i, feature in enumerate(tally.features)
     )
-    return f"SELECT u, {by}, {features} FROM ({sums}) s"
+    return f"SELECT {keys}, {features} FROM ({sums}) s"
 
 
 def _feature(feature: Sequence[int], moments: dict[str, str], dialect: Dialect) -> str:

@@ -13,8 +13,15 @@ from halfmask.sources.sql.dialect import Dialect
 from halfmask.sources.sql.emit import Emission, moments_used, on_grid, row_sums, unit_vectors
 from halfmask.sources.sql.filters import condition
 from halfmask.sources.sql.groups import indexed, key_columns
+from halfmask.sources.sql.lots import BITS, NOBODY, entries, residue, with_lots
 
 __all__ = ["emit_cells", "emit_keys", "emit_points"]
+
+_FEW = 8
+"""So many rows of each unit are held in memory; more are ranked, which spills to disk."""
+
+_BITS = 64
+"""Of a BIGINT."""
 
 
 def emit_cells(counts: GridCounts, cells: Cells, table: str, salt: str = "halfmask") -> str:
@@ -51,7 +58,7 @@ def emit_cells(counts: GridCounts, cells: Cells, table: str, salt: str = "halfma
     shape = Shape(
         features=1,
         reach=counts.weight,
-        unit=cells.written(bound.column, "u"),
+        unit=residue(cells.number(bound.column, "u"), dialect),
         picks=bound.groups is not None and bound.groups < counts.tally.size,
         shared="u" if bound.groups is None else "u, g",
         cells=("v",),
@@ -75,16 +82,17 @@ def emit_keys(found: FoundKeys, cells: Cells, table: str, salt: str = "halfmask"
     if bound is None:
         sums = row_sums(tally, used, dialect)
         return Emission(f"SELECT k, {sums} FROM ({rows}) t GROUP BY k {order}", used)
+    key = cells.number(found.column, "k")
     shape = Shape(
         features=len(tally.features),
         reach=tally.reach,
-        unit=cells.written(bound.column, "u"),
+        unit=residue(cells.number(bound.column, "u"), dialect),
         picks=bound.groups is not None,
         shared="u" if bound.groups is None else "",
         group="k",
-        hashed=f"CASE WHEN k IS NULL THEN 'n' ELSE 's' || {dialect.cast('k', dialect.text)} END",
+        entries=tuple(f"COALESCE({entry}, {NOBODY})" for entry in entries(key, None, dialect)),
     )
-    vectors = unit_vectors(tally, bound, rows, used, "k", dialect)
+    vectors = unit_vectors(tally, bound, rows, used, ["k"], dialect)
     whole = bounded(vectors, shape, bound, dialect, salt)
     return Emission(f"SELECT * FROM ({whole}) h {order}", None)
 
@@ -92,9 +100,8 @@ def emit_keys(found: FoundKeys, cells: Cells, table: str, salt: str = "halfmask"
 def emit_points(points: Points, cells: Cells, table: str, salt: str = "halfmask") -> str:
     """Write the query (v0, v1, ...) of the rows that have every coordinate.
 
-    A unit keeps its rows with the smallest first 48 bits of md5(salt|unit|v0|v1|...), and, where
-    these tie, of the smallest points: so only rows with the same points can tie. A unit of no more
-    rows than it may keep is not ranked, where the engine gains by it.
+    A unit keeps the rows that draw its smallest lots (`lots`), and, where these tie, the smallest
+    points.
     """
     dialect = cells.dialect
     names = [f"v{i}" for i in range(points.size)]
@@ -106,32 +113,35 @@ def emit_points(points: Points, cells: Cells, table: str, salt: str = "halfmask"
         listed.append(f"{cells.without_nan(points.unit)} AS u")
     where = condition(points.where, True, cells)
     rows = f"SELECT {', '.join(listed)} FROM ({cells.select(table)}) c WHERE {where}"
-    shown = ", ".join(names)
-    held = [*names, *(["u"] if points.unit is not None else [])]
-    whole = " AND ".join(f"{name} IS NOT NULL" for name in held)
-    kept = f"SELECT * FROM ({rows}) t WHERE {whole}"
     if points.unit is None:
-        return kept
-    hashed = ", ".join(
-        [
-            dialect.string(salt),
-            cells.written(points.unit, "u"),
-            *(dialect.cast(name, dialect.text) for name in names),
-        ]
-    )
-    if not dialect.counts:
-        return _ranked(kept, names, points.rows, hashed, dialect)
-    many = f"SELECT u FROM ({kept}) l GROUP BY u HAVING COUNT(*) > {points.rows}"
-    among = "SELECT 1 FROM many WHERE many.u = t.u"
-    few = f"SELECT {shown} FROM ({kept}) t WHERE NOT EXISTS ({among})"
-    rest = f"SELECT * FROM ({kept}) t WHERE EXISTS ({among})"
-    ranked = _ranked(rest, names, points.rows, hashed, dialect)
-    return f"{dialect.common.format('many', many)} {few} UNION ALL {ranked}"
-
-
-def _ranked(kept: str, names: Sequence[str], most: int, hashed: str, dialect: Dialect) -> str:
+        return _whole(rows, names)
+    value, lowest = points.values[0], points.values[0].lower - points.values[0].origin
+    width = (value.upper - value.lower).bit_length()
+    packs = dialect.fewest and points.size == 1 and BITS + width < _BITS and points.rows <= _FEW
+    # A value that is missing has no lot, and is not among the fewest: not to test for it is faster.
+    kept = _whole(rows, ["u"] if packs else ["u", *names])
+    entered = [
+        entry
+        for value, name in zip(points.values, names, strict=True)
+        for entry in entries(name, value.reach, dialect)
+    ]
+    unit = residue(cells.number(points.unit, "u"), dialect)
+    drawn = with_lots(kept, ["u", *names], unit, entered, salt, dialect)
+    if packs:
+        return _fewest(drawn, points.rows, lowest, width, dialect)
     shown = ", ".join(names)
-    digest = f"SUBSTR({dialect.digest.format(dialect.join.format(hashed))}, 1, 12)"
-    rank = f"ROW_NUMBER() OVER (PARTITION BY u ORDER BY {digest}, {shown})"
-    ranked = f"SELECT {shown}, {rank} AS m FROM ({kept}) r"
-    return f"SELECT {shown} FROM ({ranked}) p WHERE m <= {most}"
+    rank = f"ROW_NUMBER() OVER (PARTITION BY u ORDER BY h, {shown})"
+    ranked = f"SELECT {shown}, {rank} AS m FROM ({drawn}) r"
+    return f"SELECT {shown} FROM ({ranked}) p WHERE m <= {points.rows}"
+
+
+def _whole(rows: str, names: Sequence[str]) -> str:
+    held = " AND ".join(f"{name} IS NOT NULL" for name in names)
+    return f"SELECT * FROM ({rows}) t WHERE {held}"
+
+
+def _fewest(drawn: str, most: int, low: int, width: int, dialect: Dialect) -> str:
+    """Lot and value in one BIGINT, of which each unit's smallest are found without a sort."""
+    packed = f"SELECT u, h * {2**width} + (v0 - {dialect.whole(low)}) AS z FROM ({drawn}) r"
+    smallest = f"SELECT {dialect.fewest.format('z', most)} AS z FROM ({packed}) s GROUP BY u"
+    return f"SELECT z % {2**width} + {dialect.whole(low)} AS v0 FROM ({smallest}) p"

@@ -113,8 +113,7 @@ POSTGRES = Dialect(
     full_match=f"(CASE WHEN OCTET_LENGTH({{0}}) <= {_LONGEST} THEN {{0}} END "
     "~ ('^(' || {1} || ')$'))",
     attempt="CAST({0} AS {1})",
-    digest='md5({0}) COLLATE "C"',
-    join="pg_catalog.CONCAT_WS('|', {0}) COLLATE \"C\"",
+    digest="CAST(CAST('x' || SUBSTR(md5({0}), 1, 7) AS BIT(28)) AS BIGINT)",
     total="SUM({0})",
     divide="DIV({0}, {1})",
     remainder="MOD({0}, {1})",
@@ -133,4 +132,5 @@ POSTGRES = Dialect(
     ),
     bits=2**16,
     guesses=False,
+    once=" OFFSET 0",
 )

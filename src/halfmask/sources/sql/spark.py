@@ -29,8 +29,7 @@ SPARK = Dialect(
     # \z, and not $, which stands before a last end of line too.
     full_match="({0} RLIKE CONCAT('^(', {1}, CAST(X'295C7A' AS STRING)))",
     attempt="TRY_CAST({0} AS {1})",
-    digest="md5({0})",
-    join="CONCAT_WS(CAST(X'7C' AS STRING), {0})",
+    digest="CAST(CONV(SUBSTR(MD5({0}), 1, 7), 16, 10) AS BIGINT)",
     total="SUM(CAST({0} AS DECIMAL(38, 0)))",
     divide="CAST(({0} - {0} % {1}) / {1} AS DECIMAL(38, 0))",
     remainder="({0} % {1})",
