@@ -3,7 +3,10 @@
 from os import PathLike
 from typing import Any
 
+import numpy as np
+
 from halfmask.curator import open as open_table
+from halfmask.errors import InvalidQuery
 from halfmask.privacy import Cost, Ledger
 from halfmask.procedures import BoxMedian, CoordinateMedian, RobustLocation, SpatialMedian
 from halfmask.queries import Query, price_of
@@ -28,7 +31,8 @@ def robust_location(  # noqa: PLR0913
 ) -> Release:
     """Return a private centre of points, little moved by a quarter of outliers or heavy tails.
 
-    X: an (n, d) array, or anything that `halfmask.open` takes; one row is one privacy unit.
+    X: an (n, d) array, a list of rows, or anything that `halfmask.open` takes; one row is one
+      privacy unit.
     epsilon, delta, rho: the price.
     center, radius: the public box that is sure to hold the centre; see `RobustLocation`.
     rows: how many there are, where that is known or supposed in public; see there.
@@ -144,7 +148,26 @@ def _ask(
         name: given[name] for name in ("epsilon", "delta", "rho", "mu") if name in given
     }
     with open_table(
-        X, relation=relation, budget=price if ledger is None else None, ledger=ledger
+        _table(X), relation=relation, budget=price if ledger is None else None, ledger=ledger
     ) as table:
         release: Release = table.ask(query, **names)
     return release
+
+
+def _table(X: Any) -> Any:
+    """Return what `open` takes: lists of rows, and whatever else NumPy can read, as an array."""
+    named = hasattr(X, "columns") or hasattr(X, "column_names")
+    other = hasattr(X, "__array__") and not isinstance(X, np.ndarray) and not named
+    if not other and not isinstance(X, list | tuple):
+        return X
+    try:
+        array = np.asarray(X)
+        array = array.astype(np.float64) if array.dtype.kind == "O" else array
+    except (TypeError, ValueError, OverflowError):
+        array = np.array("")
+    if array.dtype.kind not in "biuf" or array.ndim not in (1, 2):
+        raise InvalidQuery(
+            "X: it is no table of numbers; give a row for each point, all of one length, as in "
+            "[[1.0, 2.5], [3.0, 4.0]]"
+        )
+    return array

@@ -124,7 +124,8 @@ def test_a_row_moves_every_score_of_a_ladder_by_at_most_one(name, drawn):
 
 
 @pytest.mark.parametrize("name", LADDERS)
-def test_a_ladder_counts_lengths_below_its_rungs(name):
+def test_a_ladder_scores_what_its_rungs_stand_for(name):
+    """Each the lengths up to half a rung above it, in logarithms."""
     rng = np.random.default_rng(2)
     table, ladder = rng.integers(-50, 50, (80, 3)), LADDERS[name](3)
     at = frame(3)
@@ -133,8 +134,22 @@ def test_a_ladder_counts_lengths_below_its_rungs(name):
         lengths = np.abs(y).T
     else:
         lengths = np.array([np.linalg.norm(np.clip(y, -cut, cut), axis=1) for cut in (6.0, 1.5)])
-    twin = [[int((one < rung).sum()) for rung in ladder.rungs] for one in lengths]
+    half = 2 ** (0.5 / 8)
+    twin = [[int((one < rung * half).sum()) for rung in ladder.rungs] for one in lengths]
     assert ladder.below(table).tolist() == twin
+    for below, scores in zip(twin, ladder.scores(table).tolist(), strict=True):
+        pairs = zip([0, *below], below, strict=False)
+        assert scores == [min(0, 80 - 2 * before, 2 * upto - 80) for before, upto in pairs]
+
+
+@pytest.mark.parametrize("length", [0, 3, 20])
+def test_equal_lengths_have_a_rung_of_their_own(length):
+    """So that the scale of a constant column is known, wherever its centre lies."""
+    table = np.full((50, 2), length)
+    ladder = Scales(points(2), 1, ZCDP("0.1"), Frame((0.0, 0.0), (1.0, 1.0)), 2000.0)
+    for scores in ladder.scores(table).tolist():
+        assert sorted(scores)[-2:] == [-50, 0]
+        assert max(length, 1) / 1.05 < ladder.rungs[scores.index(0)] < max(length, 1) * 1.05
 
 
 @given(tables())

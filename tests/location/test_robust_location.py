@@ -259,7 +259,7 @@ def test_the_error_is_the_predicted_one(query, n, d, price):
         (1000, 2, {"epsilon": "0.5"}, SpatialMedian),
         (10_000, 50, {"epsilon": "0.5", "delta": "1e-6"}, RobustLocation),
         (10_000, 50, {"epsilon": "0.5"}, BoxMedian),
-        (2200, 20, {"rho": "0.002"}, RobustLocation),
+        (2600, 20, {"rho": "0.002"}, RobustLocation),
     ],
 )
 def test_the_best_estimator_is_chosen_from_public_facts(rows, d, price, best):

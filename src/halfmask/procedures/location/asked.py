@@ -148,6 +148,11 @@ class Placed:
     post_processing: ClassVar[tuple[str, ...]] = ()
 
     @property
+    def doubt(self) -> str:
+        """A warning where the point lies at the edge of its bounds."""
+        return self.region.edge(self.point)
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """The columns."""
         return self.region.names

@@ -24,7 +24,7 @@ TURN, LENGTHS = Fraction(1, 5), Fraction(1, 20)
 CAPS = {"medians": (0.02, 0.45), "scales": (0.02, 0.25), "radii": (0.01, 0.25)}
 """The least and the largest share of each stage before refinement."""
 
-CHEAP = 0.02
+CHEAP = 0.06
 """A share that buys coordinate medians and scales by choices: one pass over the rows for each."""
 
 RUNGS = 400
@@ -88,7 +88,7 @@ class Budget:
                 "medians": strength_needed(octaves, d) * comparison,
                 "scales": strength_needed(LENGTHENED, d) * comparison,
             }
-        wanted["radii"] = chosen(pull_among(RUNGS, 2), 2)
+        wanted["radii"] = chosen(pull_among(RUNGS, 2, outliers=False), 2)
         most = max(share / CAPS[name][1] for name, share in wanted.items())
         shares = {name: _share(share, *CAPS[name]) for name, share in wanted.items()}
         needed = int(min(sqrt(most * one), 1e18)) + 1

@@ -5,11 +5,14 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from halfmask.noise import Words
-from halfmask.plan import Points
+from halfmask.plan import Cloud, Held, Near, Points, cloud_of
 from halfmask.privacy import ZCDP, Approximate, Cost, EndingPurse, Purse
 from halfmask.queries import Estimate, Measurement, Record
 
 __all__ = ["Composite", "Stages"]
+
+FEW = 2**20
+"""Numbers that are held at once: 8 MB."""
 
 E = TypeVar("E", bound=Estimate)
 S = TypeVar("S", bound=Estimate, covariant=True)
@@ -58,13 +61,13 @@ class Composite(Generic[E]):
 
     def release(self, exact: Any, words: Words | None) -> list[Record]:
         """Run the stages on the rows; the record of each stage is kept."""
-        purse, tape = self.purse, list[Record]()
+        purse, tape, rows = self.purse, list[Record](), _at_hand(exact)
 
         def measure(measurement: Measurement[E]) -> tuple[E, ...]:
             if measurement.request != self.points:
                 raise ValueError("the stages of a composite measure its own points alone")
             purse.spend(measurement.cost)
-            records = measurement.release(exact, words)
+            records = measurement.release(rows, words)
             tape.extend(records)
             return measurement.read(records)
 
@@ -79,3 +82,10 @@ class Composite(Generic[E]):
             return measurement.read([tape.pop(0)])
 
         return (self.stages.run(self.inside, measure),)
+
+
+def _at_hand(exact: Any) -> Cloud:
+    """Return points that are few as an array: they are put on the grid but once."""
+    cloud = cloud_of(exact)
+    few = isinstance(cloud, Near) and len(cloud) * cloud.size <= FEW
+    return Held(cloud.array()) if few else cloud

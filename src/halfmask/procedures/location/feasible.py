@@ -6,6 +6,10 @@ s the score rises by 2 n/(s sqrt(2 pi)) a length, so the cells there weigh as ma
 sqrt(2 pi) s/(rate n). With 2^octaves deviations between the bounds the odds of a far cell are thus
 2^octaves rate n/sqrt(2 pi) exp(-rate n): in a box of d coordinates, that without the exponential to
 the power of d, over d! (the levels of nested boxes), times the exponential.
+
+Where a quarter of the rows lie far out on one side, every cell between them and the others has n/2
+as its score. The odds of those are the same with half of the exponent: so it takes about twice the
+rows to find the others whatever such outliers do, hardly more where these are ten deviations away.
 """
 
 from collections.abc import Callable
@@ -15,11 +19,14 @@ __all__ = ["enough", "finds", "finds_box", "finds_spatial", "pull_among", "pull_
 
 MOST_ROWS = 10**12
 
-MARGIN = 10.0
-"""Odds of a far cell are below exp(-10), a twenty-thousandth; heavy tails take some of it."""
+MARGIN = 14.0
+"""Odds of a far cell are below exp(-14), a millionth, for normal points and heavy tails."""
 
-RUNG = 7.0
-"""The same for a rung of a ladder, where what is found shows a failure."""
+AMONG = 8.0
+"""The same of a cell before far outliers, where a quarter of the rows are such."""
+
+RUNG, AMONG_RUNGS = 7.0, 5.0
+"""Both for a rung of a ladder, which outliers share with few others."""
 
 
 def _far(pull: float, octaves: float) -> float:
@@ -62,17 +69,20 @@ def enough(feasible: Callable[[int], bool]) -> str:
 
 
 def pull_needed(octaves: float, choices: int) -> float:
-    """Return the least rate times rows for which `finds` holds, a little rounded up.
+    """Return a rate times rows that finds each of several coordinates among a quarter of outliers.
 
-    >>> finds(pull_needed(20, 3), 20, 3), finds(pull_needed(20, 3) - 1, 20, 3)
-    (True, False)
+    Wherever these are: so it is about twice what `finds` asks for.
+
+    >>> 2 * 33 < pull_needed(20, 10) + 2 * (MARGIN - AMONG) < 2 * 34, finds(33.0, 20, 10)
+    (True, True)
     """
     pull = MARGIN
     for _ in range(30):
-        pull = max(_far(pull, octaves) + log(choices) + MARGIN, 1.0)
-    return pull * (1 + 1e-9)
+        pull = max(2 * (_far(pull, octaves) + log(choices) + AMONG), 1.0)
+    return pull
 
 
-def pull_among(rungs: int, choices: int) -> float:
+def pull_among(rungs: int, choices: int, outliers: bool = True) -> float:
     """Return the least rate times rows for choices among so many rungs."""
-    return log(rungs) + log(choices) + RUNG
+    found = log(rungs) + log(choices)
+    return 2 * (found + AMONG_RUNGS) if outliers else found + RUNG

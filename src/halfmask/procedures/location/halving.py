@@ -20,6 +20,10 @@ STRONG = 4.0
 """A squared strength, rows over the deviation of noise, beyond which an answer counts no more: near
 a median comparisons are close, and no answer must outweigh all later ones."""
 
+BELIEVED = 0.6
+"""By which share of all rows the sides are supposed to differ. Far from normal points' median it is
+1; on the way to a quarter of outliers 1/2, and there a belief in 1 would learn nothing at all."""
+
 
 def halvings(octaves: float) -> int:
     """Return how many comparisons find a median among so many doublings of its deviation."""
@@ -29,11 +33,10 @@ def halvings(octaves: float) -> int:
 def strength_needed(octaves: float, choices: int) -> float:
     """Return the sum of squared strengths of `halvings` that find each of several medians.
 
-    Within three deviations, up to one failure in a thousand: from simulations of 20, 32 and 44
-    octaves, where one median failed in 0.002 of all runs at 3 octaves + 40, and less than half as
-    often with every 20 more.
+    Wherever a quarter of the rows are outliers: before these the answers are half as large, so it
+    takes four times what normal points do. From simulations, see `benchmarks/halving.py`.
     """
-    return 3 * octaves + 50 + 20 * log(choices)
+    return 10 * octaves + 100 + 40 * log(choices)
 
 
 def halved(
@@ -51,14 +54,14 @@ def halved(
         above, deviation = ask(place)
         strength = min((rows / deviation) ** 2, STRONG) if deviation else STRONG
         places.append(place)
-        steps.append(2 * strength * above / rows)
+        steps.append(2 * BELIEVED * strength * above / rows)
     return _middle(low, high, places, steps)
 
 
 def _middle(low: Vector, high: Vector, places: list[Vector], steps: list[Vector]) -> Vector:
     """Return the median of the density whose logarithm rises by `steps` at `places`.
 
-    That is the likelihood of the answers as if every row lay on its median's side.
+    That is the likelihood of the answers if `BELIEVED` more of the rows lie on the median's side.
     """
     if not places:
         return (low + high) / 2

@@ -63,6 +63,7 @@ class Place:
     labels: the columns.
     deviations: of the noise in the last steps; that of earlier stages only tunes them.
     found: whether the stages succeeded, as far as their noisy answers show.
+    edge: what is to say where the point lies at the edge of its bounds.
     """
 
     labels: tuple[str, ...]
@@ -70,14 +71,15 @@ class Place:
     deviations: tuple[float, ...]
     count: float
     found: bool = True
+    edge: str = ""
 
     post_processing: ClassVar[tuple[str, ...]] = ("held inside the bounds",)
 
     @property
     def doubt(self) -> str:
-        """A warning where the stages may have failed."""
+        """A warning where the stages may have failed, or have ended at the edge of the bounds."""
         lost = "the noisy answers do not show that the points were found: the point may be far off"
-        return "" if self.found else lost
+        return "; ".join(filter(None, ["" if self.found else lost, self.edge]))
 
     def cells(
         self, confidence: float = 0.95
@@ -172,7 +174,8 @@ class RobustStages:
         point, noise, held = self.refine(price, measure, found)
         deviations = tuple(float(s) for s in noise * self.region.steps)
         place = self.region.place(point)
-        return Place(self.region.names, place, deviations, found.count, found.enough and held)
+        edge = self.region.edge(place)
+        return Place(self.region.names, place, deviations, found.count, found.enough and held, edge)
 
     def find(self, price: Cost, measure: Measure) -> Found:
         """Count, find the coordinate medians, their scales, and two median lengths."""

@@ -48,8 +48,10 @@ class Lengths:
 class _Ladder(OfPoints):
     """Medians of lengths, each by the exponential mechanism over the rungs of the ladder.
 
-    The score of a rung t is -|2 #(lengths below t) - #(lengths)|: a row that comes or goes changes
-    both counts, or one of them, by 1, and so the score by exactly 1.
+    A rung stands for the lengths that are nearer to it than to others: those before its mark and
+    not before the last one's. Its score is -max(0, 2 #(before) - n, n - 2 #(before or of it)), n
+    the number of lengths: 0 where it holds a median, so that equal lengths have a rung of their
+    own. A row that comes or goes changes each of the three by at most 1, and so their maximum.
     Privacy: epsilon-DP for each choice, with sensitivity the number of rows that differ between
     neighbours; the choices compose. [McSherry & Talwar 2007, Thm 6] In zCDP each is
     epsilon^2/8. [Cesar & Rogers 2021, Lemma 3.4]
@@ -79,10 +81,10 @@ class _Ladder(OfPoints):
     @property
     @abstractmethod
     def marks(self) -> NDArray[np.float64]:
-        """The rungs, as lengths are compared with them."""
+        """The ends of what each rung stands for, as lengths are compared with them."""
 
     def of(self, block: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return shape (choices, rungs + 1), how many lengths have so many rungs at or below them.
+        """Return shape (choices, rungs + 1), how many lengths have so many marks at or below them.
 
         See `Statistic`.
         """
@@ -94,7 +96,7 @@ class _Ladder(OfPoints):
         return found
 
     def below(self, points: Any) -> NDArray[np.int64]:
-        """Return shape (choices, rungs): how many lengths lie below each rung."""
+        """Return shape (choices, rungs): how many lengths lie below the mark of each rung."""
         return self._below(points)[:, :-1]
 
     def _below(self, points: Any) -> NDArray[np.int64]:
@@ -105,7 +107,9 @@ class _Ladder(OfPoints):
     def scores(self, points: Any) -> NDArray[np.int64]:
         """Return the exact integer scores, shape (choices, rungs)."""
         below = self._below(points)
-        scores: NDArray[np.int64] = -np.abs(2 * below[:, :-1] - below[:, -1:])
+        upto, n = below[:, :-1], below[:, -1:]
+        before = np.pad(upto[:, :-1], ((0, 0), (1, 0)))
+        scores: NDArray[np.int64] = -np.maximum(0, np.maximum(2 * before - n, n - 2 * upto))
         return scores
 
     def distribution(self, exact: Any) -> tuple[Drawn, ...]:
@@ -146,8 +150,8 @@ class Scales(_Ladder):
 
     @property
     def marks(self) -> NDArray[np.float64]:
-        """The rungs themselves."""
-        return self.rungs
+        """Half a rung above each."""
+        return self.rungs * 2 ** (0.5 / PER_OCTAVE)
 
     def lengths(self, block: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
         """Yield each coordinate's distances."""
@@ -180,8 +184,8 @@ class Radii(_Ladder):
 
     @property
     def marks(self) -> NDArray[np.float64]:
-        """The squares of the rungs."""
-        return self.rungs * self.rungs
+        """The squares of half a rung above each."""
+        return self.rungs * self.rungs * 2 ** (1 / self.per_octave)
 
     def lengths(self, block: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
         """Yield squared lengths."""

@@ -21,6 +21,12 @@ __all__ = ["Box", "Region"]
 CELLS = Fraction(2**44)
 """Between the bounds of a column: a millionth of a millionth of their distance is one cell."""
 
+EDGE = 2.0**-10
+"""The part of the distance between two bounds that counts as their edge."""
+
+SAID = 3
+"""Columns that are named in a sentence."""
+
 LONGEST = 2**40
 """Of a cell, where it is a million times longer than others: what exact arithmetic takes."""
 
@@ -201,3 +207,18 @@ class Region:
             held = min(max(float(cell), float(grid.lower)), float(grid.upper))
             found.append(to_float(Fraction(held) * Fraction(2) ** grid.log2_step))
         return tuple(found)
+
+    def edge(self, point: Sequence[float]) -> str:
+        """Say in which columns a point lies at the edge of its bounds; nothing where in none.
+
+        >>> Box(0, 8).of(["x", "y"]).edge((4, 8))
+        'the point lies at the edge of the bounds in y: rows may lie beyond, widen them'
+        """
+        low = self.steps * [grid.lower for grid in self.grids]
+        wide = self.steps * self.widths
+        share = (np.array(point) - low) / wide
+        near = np.flatnonzero((share < EDGE) | (share > 1 - EDGE)).tolist()
+        names = ", ".join(self.names[j] for j in near[:SAID])
+        more = f" and {len(near) - SAID} more columns" if len(near) > SAID else ""
+        where = f"the point lies at the edge of the bounds in {names}{more}"
+        return f"{where}: rows may lie beyond, widen them" if near else ""

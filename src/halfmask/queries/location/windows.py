@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -56,7 +57,7 @@ class Windows(OfPoints):
     low: tuple[int, ...]
     high: tuple[int, ...]
 
-    @property
+    @cached_property
     def mechanism(self) -> Additive:
         """The noise of each number."""
         d = self.points.size
