@@ -94,10 +94,13 @@ def test_12_units_of_every_spelling_are_bounded_or_dropped(record, kind):
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int8", "uint64", "bool", "datetime64[s]"])
 def test_12_typed_units_are_bounded(record, dtype):
     units = np.repeat(np.array([0, 1, 0, 1]), 100).astype(dtype)
+    schema = {}
     if dtype.startswith("float"):
         units[::2] *= -1  # -0.0 and 0.0 are one unit
         units[:10] = np.nan
-    with hm.open({"u": units, "x": np.ones(400)}, unit="u", budget=9) as curator:
+        schema = {"u": "real"}
+    table = {"u": units, "x": np.ones(400)}
+    with hm.open(table, unit="u", schema=schema, budget=9) as curator:
         ((_, (count,), _),) = record(curator, hm.Count(), epsilon=1).calls
     assert count == (3 if dtype.startswith("float") else 2)
 

@@ -50,6 +50,8 @@ KINDS = {
     "double precision": "real",
     "numeric": "real",
     "numeric(12,2)": "real",
+    "numeric(12,0)": "integer",
+    "numeric(30)": "integer",
     "text": "text",
     "varchar(7)": "text",
     "char(7)": "text",

@@ -7,6 +7,7 @@ import sys
 from importlib import import_module
 from typing import Any
 
+from halfmask.plan import Kind
 from halfmask.sources.sql import read_cell
 
 __all__ = ["readable"]
@@ -14,7 +15,7 @@ __all__ = ["readable"]
 _PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 
 
-def readable(column: Any) -> Any | None:
+def readable(column: Any, declared: Kind | None = None) -> Any | None:
     """Return a column with cells that its type cannot mean as nulls; None if no engine takes it.
 
     Missing are: text that is not UTF-8, a decimal with too many digits, a time in seconds or
@@ -23,7 +24,7 @@ def readable(column: Any) -> Any | None:
     arrow = sys.modules["pyarrow"]
     kind, types = column.type, arrow.types
     if types.is_dictionary(kind):
-        return readable(column.cast(kind.value_type))
+        return readable(column.cast(kind.value_type), declared)
     if types.is_null(kind):
         return column.cast(arrow.string())
     if types.is_float16(kind):
@@ -35,7 +36,7 @@ def readable(column: Any) -> Any | None:
     if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
         return column if _is_valid(column) else _decoded(column, arrow)
     if types.is_decimal(kind):
-        return _decimals(column, arrow)
+        return _decimals(column, declared, arrow)
     return column if _is_plain(kind, arrow) else None
 
 
@@ -66,11 +67,13 @@ def _text(letters: bytes | None) -> str | None:
         return None
 
 
-def _decimals(column: Any, arrow: Any) -> Any:
+def _decimals(column: Any, declared: Kind | None, arrow: Any) -> Any:
+    """Return decimals that an engine takes; others as they are declared, or as their scale says."""
     kind = column.type
-    if kind.bit_width > 128:
-        cells = [read_cell("real", cell) for cell in column.to_pylist()]
-        return arrow.array(cells, arrow.float64())
+    if kind.bit_width > 128 or kind.scale < 0:
+        whole = declared == "integer" or (declared != "real" and kind.scale <= 0)
+        cells = [read_cell("integer" if whole else "real", cell) for cell in column.to_pylist()]
+        return arrow.array(cells, arrow.int64() if whole else arrow.float64())
     if _is_valid(column):
         return column
     most = 10 ** (kind.precision - kind.scale)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from halfmask.errors import SourceError, shown
+from halfmask.errors import InvalidQuery, SourceError, shown
 from halfmask.plan import Column, Keys, Kind, Public, Reading, Schema
 from halfmask.sources.sql import Dialect, read_text
 
@@ -18,11 +18,13 @@ __all__ = [
     "kinds_of",
     "refusal",
     "stated",
+    "told_apart",
 ]
 
 _KINDS: tuple[tuple[str, Kind], ...] = (
     ("BOOLEAN", "boolean"),
     ("U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|UINTEGER", "integer"),
+    (r"DECIMAL\(\d+, ?0\)", "integer"),
     ("FLOAT|DOUBLE|DECIMAL.*", "real"),
     ("VARCHAR|ENUM.*|UUID|JSON", "text"),
     ("DATE|TIMESTAMP.*", "time"),
@@ -36,7 +38,7 @@ NULL = '"NULL"'
 def kind_of(engine_type: str) -> Kind | None:
     """Return the kind of a DuckDB type; None where halfmask has no use for it (lists, blobs).
 
-    >>> kind_of("DECIMAL(18,3)"), kind_of("UBIGINT"), kind_of("INTEGER[]")
+    >>> kind_of("DECIMAL(18,3)"), kind_of("DECIMAL(18,0)"), kind_of("INTEGER[]")
     ('real', 'integer', None)
     """
     for pattern, kind in _KINDS:
@@ -99,6 +101,20 @@ def fitting(schema: Schema, public: Mapping[str, Public]) -> Schema:
     return known
 
 
+def told_apart(schema: Schema, unit: str | None, kinds: Mapping[str, Kind]) -> None:
+    """Refuse a unit that is read as real numbers, unless it is declared so.
+
+    Two identifiers whose nearest doubles are one would be one unit, and removing one of the two
+    could move a bounded sum by twice its bound, as from one end to the other.
+    """
+    if unit not in schema.names or schema.column(unit).kind != "real" or unit in kinds:
+        return
+    raise InvalidQuery(
+        f"unit: column {unit!r} holds real numbers, which round: two people could count as one; "
+        f"declare it, schema={{{unit!r}: 'integer'}}, or 'real' if no two of them round alike"
+    )
+
+
 def stated(schema: Schema | Mapping[str, Kind] | None) -> dict[str, Kind]:
     """Return the declared kinds by name; SourceError names a kind that is none."""
     if schema is None:
@@ -116,9 +132,9 @@ def stated(schema: Schema | Mapping[str, Kind] | None) -> dict[str, Kind]:
 def canonical(name: str, kind: Kind, engine_type: str, cell: str, dialect: Dialect) -> str:
     """Write a column in the type of its kind; SourceError if its type cannot be read so.
 
-    Integers keep their width. A decimal becomes the nearest double, through text where its digits
-    may be more than a double holds. Times are kept to the microsecond, in UTC. Integers of 2^127
-    and more are missing.
+    Integers keep their width; those of 2^127 and more are missing, and those of decimals beyond 64
+    bits. A decimal with a fraction becomes the nearest double, through text where its digits may be
+    more than a double holds. Times are kept to the microsecond, in UTC.
     """
     found = kind_of(engine_type)
     if engine_type == NULL:
@@ -162,7 +178,7 @@ def _typed(kind: Kind, found: Kind, engine_type: str, cell: str, dialect: Dialec
         return dialect.try_cast(cell, dialect.instant)
     if engine_type == "UHUGEINT":
         return dialect.try_cast(cell, dialect.wide)
-    return cell
+    return _whole(engine_type, cell, dialect) if engine_type.startswith("DECIMAL") else cell
 
 
 def _is_wide(engine_type: str) -> bool:

@@ -88,8 +88,15 @@ def _pandas_column(series: Any, declared: Kind | None) -> Vector | None:
         unit = getattr(dtype, "unit", None) or np.datetime_data(dtype.numpy_dtype)[0]
         return of_array(local.to_numpy(dtype=f"datetime64[{unit}]"), declared)
     if dtype.kind in "OUT":
-        return of_cells(series.astype(object).tolist(), declared or "text")
+        scale = getattr(getattr(dtype, "pyarrow_dtype", None), "scale", None)  # of decimals alone
+        kind = "text" if scale is None else _of_scale(scale)
+        return of_cells(series.astype(object).tolist(), declared or kind)
     return None
+
+
+def _of_scale(scale: int) -> Kind:
+    """The kind of decimals: identifiers have no digit behind the point, and more than a double."""
+    return "integer" if scale <= 0 else "real"
 
 
 def _categories(series: Any, declared: Kind | None) -> Vector | None:
@@ -119,7 +126,7 @@ def _polars_column(series: Any, declared: Kind | None) -> Vector | None:
     if kind in ("String", "Categorical", "Enum"):
         return of_cells(series.cast(polars.String).to_list(), declared or "text")
     if kind == "Decimal":
-        return of_cells(series.to_list(), declared or "real")
+        return of_cells(series.to_list(), declared or _of_scale(series.dtype.scale))
     if kind in ("Date", "Datetime"):
         unit = "D" if kind == "Date" else series.dtype.time_unit
         counts = series.to_physical().fill_null(0).to_numpy().astype("int64")

@@ -6,7 +6,7 @@ from typing import Any
 from halfmask.errors import SourceError
 from halfmask.plan import Cloud, Kind, Points, Schema
 from halfmask.sources.arrow import readable
-from halfmask.sources.columns import NULL, canonical, declared, kinds_of
+from halfmask.sources.columns import NULL, canonical, declared, kinds_of, stated
 from halfmask.sources.direct import DirectPoints
 from halfmask.sources.engine import Engine, memory_engine
 from halfmask.sources.frames import Vectors
@@ -60,7 +60,7 @@ def table_of_arrow(
     types, and a cell that breaks an engine must break no other table.
     """
     failure = SourceError(_UNREADABLE)
-    names, parts = _readable(arrow, failure)
+    names, parts = _readable(arrow, stated(schema), failure)
     engine = memory_engine(threads, alone=True)
     engine.register(parts, failure)
     types = dict(engine.types("given", failure))
@@ -74,11 +74,11 @@ def table_of_arrow(
     return _table(name, declared(kinds, schema), columns, "held", engine)
 
 
-def _readable(arrow: Any, failure: SourceError) -> tuple[list[str], Any]:
+def _readable(arrow: Any, kinds: Mapping[str, Kind], failure: SourceError) -> tuple[list[str], Any]:
     """Return all names, and the columns that an engine takes, named by their places."""
     try:
         names = list(arrow.column_names)
-        cleaned = [readable(arrow.column(i)) for i in range(len(names))]
+        cleaned = [readable(arrow.column(i), kinds.get(name)) for i, name in enumerate(names)]
         kept = {f"d{i}": column for i, column in enumerate(cleaned) if column is not None}
         return names, type(arrow).from_arrays(list(kept.values()), names=list(kept))
     except Exception:  # noqa: S110

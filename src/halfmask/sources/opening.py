@@ -8,10 +8,10 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from halfmask.errors import SourceError, shown
+from halfmask.errors import InvalidQuery, SourceError, shown
 from halfmask.plan import Kind, Public, Schema
 from halfmask.privacy import PrivacyUnit
-from halfmask.sources.columns import facts, fitting, stated
+from halfmask.sources.columns import facts, fitting, stated, told_apart
 from halfmask.sources.csvfile import open_csv
 from halfmask.sources.frames import (
     Vectors,
@@ -55,10 +55,11 @@ def open_source(
       of them (`Public`).
     table: the table or view of a database.
     threads: at most so many; by default all cores.
-    unit: whom the promise protects; needed by a `Join` alone.
+    unit: whom the promise protects; a `Join` needs it.
 
     SourceError if there is no such file, its extension or type is unknown, two columns share a
-    name, or a column cannot be read as declared. Rows raise nothing.
+    name, or a column cannot be read as declared; InvalidQuery for a unit whose identifiers may be
+    read as one another's. Rows raise nothing.
 
     >>> rows = open_source({"age": np.array([31.0, 47.0, np.nan])})
     >>> rows.schema.column("age").kind
@@ -69,7 +70,12 @@ def open_source(
         opened: Source = _open_joined(source, kinds, threads, unit)
     else:
         opened = _opened(source, kinds, table, threads)
-    opened.schema = fitting(opened.schema, public)
+    try:
+        opened.schema = fitting(opened.schema, public)
+        told_apart(opened.schema, None if unit is None else unit.column, kinds or {})
+    except InvalidQuery:
+        opened.close()
+        raise
     return opened
 
 

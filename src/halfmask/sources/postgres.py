@@ -36,13 +36,13 @@ WHERE c.oid = %s AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.relpersistence
 """A temporary table is another's, whose connection a pool has handed on: it is gone in a moment."""
 _COLUMNS = """
 WITH RECURSIVE held AS (
-  SELECT attnum, attname, atttypid FROM pg_catalog.pg_attribute
+  SELECT attnum, attname, atttypid, atttypmod FROM pg_catalog.pg_attribute
   WHERE attrelid = %s AND attnum > 0 AND NOT attisdropped
     AND pg_catalog.has_column_privilege(attrelid, attnum, 'SELECT')
   UNION ALL
-  SELECT h.attnum, h.attname, t.typbasetype FROM held h
+  SELECT h.attnum, h.attname, t.typbasetype, t.typtypmod FROM held h
   JOIN pg_catalog.pg_type t ON t.oid = h.atttypid WHERE t.typtype = 'd')
-SELECT h.attname, t.typname, t.typtype FROM held h
+SELECT h.attname, t.typname, t.typtype, h.atttypmod FROM held h
 JOIN pg_catalog.pg_type t ON t.oid = h.atttypid WHERE t.typtype <> 'd' ORDER BY h.attnum
 """
 

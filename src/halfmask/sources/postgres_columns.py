@@ -15,7 +15,6 @@ _KINDS: dict[str, Kind] = {
     "int8": "integer",
     "float4": "real",
     "float8": "real",
-    "numeric": "real",
     "date": "time",
     "timestamp": "time",
     "timestamptz": "time",
@@ -30,29 +29,36 @@ class PostgresColumn:
 
     base: the name of its type; of a domain, of the type that it is over.
     category: "e" for an enumeration, "b" for a type of its own.
+    modifier: what is declared of the type, such as digits; -1 where nothing is.
     """
 
     name: str
     base: str
     category: str
+    modifier: int = -1
 
     @property
     def kind(self) -> Kind | None:
         """The kind of its type; None where halfmask has no use for it (arrays, ranges, blobs)."""
         if self.category == "e" or (self.category == "b" and self.base in _TEXTS):
             return "text"
+        if self.base == "numeric":
+            return "integer" if self.modifier >= 0 and _scale(self.modifier) <= 0 else "real"
         return _KINDS.get(self.base) if self.category == "b" else None
 
     def canonical(self, kind: Kind) -> str:
         """Write it in the type of a kind; SourceError if its type cannot be read so.
 
-        Text is compared by its bytes. A decimal becomes the nearest double. Times are in UTC. What
-        its own type holds and the kind's type does not is missing, or an infinity.
+        Text is compared by its bytes. A decimal that may have a fraction becomes the nearest
+        double. Times are in UTC. What its own type holds and the kind's type does not is missing,
+        or an infinity.
         """
         cell = POSTGRES.identifier(self.name)
         if self.kind == "text":
             text = f'(CAST({cell} AS TEXT) COLLATE "C")'
             return text if kind == "unread" else read_text(kind, text, POSTGRES)
+        if self.base == "numeric" and kind in ("integer", "real"):
+            return _whole(self.base, cell) if kind == "integer" else nearest(cell)
         if kind == self.kind:
             return _own(self.base, cell)
         if (self.kind, kind) == ("integer", "real"):
@@ -67,13 +73,16 @@ class PostgresColumn:
         raise refusal(self.name, self.kind or self.base, kind)
 
 
+def _scale(modifier: int) -> int:
+    """The declared number of digits behind the point: eleven bits of a sign and ten, after four."""
+    return ((modifier - 4 & 0x7FF) ^ 0x400) - 0x400
+
+
 def _own(base: str, cell: str) -> str:
     """Write a column in the canonical type of its own kind."""
     match base:
         case "float4":
             return POSTGRES.cast(cell, POSTGRES.double)
-        case "numeric":
-            return nearest(cell)
         case "timestamptz":
             return POSTGRES.utc.format(cell)
         case "date":

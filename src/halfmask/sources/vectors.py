@@ -40,6 +40,8 @@ def of_array(
         return None
     data = data.astype(data.dtype.newbyteorder("="), copy=False)
     if kind == "f" and data.dtype.itemsize not in (4, 8):
+        if declared == "integer":  # to the last digit, which doubles would round
+            return of_cells(data, declared, missing)
         with np.errstate(all="ignore"):  # what is beyond a double is infinite, and no warning
             data = data.astype(np.float64)
     return Vector("boolean" if kind == "b" else "real" if kind == "f" else "integer", data, missing)
