@@ -37,7 +37,7 @@ class Section:
 SECTIONS = (
     Section("Opening and asking", names=(
         "open", "Curator", "Release", "GroupedRelease", "Series", "Join", "Schema", "Public",
-        "Keys", "OTHER", "Filters", "Periods", "where", "col",
+        "Keys", "OTHER", "Filters", "Filtered", "Periods", "where", "col",
     )),
     Section("Queries", names=(
         "Count", "CountDistinct", "Sum", "Mean", "Variance", "StandardDeviation", "Covariance",

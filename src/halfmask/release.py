@@ -11,25 +11,12 @@ from halfmask.preview import Preview
 from halfmask.privacy import Cost, PrivacyUnit
 from halfmask.provenance import Finding, Provenance, caution, facts_of, told_of
 from halfmask.queries import Estimate
-from halfmask.rendering import bracketed, frame, significant, table
+from halfmask.rendering import Cell, frame, table, told
 from halfmask.reported import report_page
 
 __all__ = ["Cell", "GroupedRelease", "Preview", "Provenance", "Release"]
 
 NOT_PRIVATE = "NOT PRIVATE: the noise came from a seed."
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One number of an answer: its bin in words ("" where there are none), value, interval.
-
-    What is chosen, as a key is, has no interval: its ends are None.
-    """
-
-    bin: str
-    value: Any
-    low: Any
-    high: Any
 
 
 class _Made(Tidy):
@@ -195,6 +182,8 @@ class GroupedRelease(_Made, Mapping[object, Release]):
     """One release for each key, all from one price.
 
     found: how the keys were found in the rows; None where they are public.
+    steps: which groups are shown, and in which order, where these are not all; see `raw`.
+    whole: all groups, as they were released.
     """
 
     query: object
@@ -202,6 +191,8 @@ class GroupedRelease(_Made, Mapping[object, Release]):
     releases: tuple[Release, ...]
     provenance: Provenance
     found: Finding | None = None
+    steps: tuple[str, ...] = ()
+    whole: tuple[Release, ...] = ()
 
     def __getitem__(self, key: object) -> Release:
         for release in self.releases:
@@ -222,6 +213,20 @@ class GroupedRelease(_Made, Mapping[object, Release]):
         each = zip(self.releases, estimates, strict=True)
         return replace(self, releases=tuple(replace(one, estimate=e) for one, e in each))
 
+    def arranged(self, keys: Sequence[object], steps: Sequence[str]) -> Self:
+        """Show these groups alone, in this order: free, if it hangs on what was released alone.
+
+        steps: why these, in words, for the release to tell. `raw` shows all groups again.
+        """
+        shown = tuple(self[key] for key in keys)
+        whole = self.whole or self.releases
+        return replace(self, releases=shown, steps=(*self.steps, *steps), whole=whole)
+
+    def raw(self) -> Self:
+        """Undo all that was done: all groups, and the values as they were released."""
+        whole = replace(self, releases=self.whole or self.releases, steps=(), whole=())
+        return whole._with([getattr(one, "raw", one) for one in whole._estimates()])
+
     @property
     def value(self) -> dict[object, Any]:
         """The value of each key."""
@@ -238,7 +243,8 @@ class GroupedRelease(_Made, Mapping[object, Release]):
         return f"{_title(self.query)}, by {self.by}: {parts or 'none'}. {self._promise()}"
 
     def _promise(self) -> str:
-        return " ".join(filter(None, (told_of(self.found), super()._promise())))
+        done = f"Of the groups released: {'; '.join(self.steps)}." if self.steps else ""
+        return " ".join(filter(None, (done, told_of(self.found), super()._promise())))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain values for JSON."""
@@ -258,7 +264,10 @@ class GroupedRelease(_Made, Mapping[object, Release]):
             **facts_of(self.found),
             "groups": groups,
             "statement": self.statement,
-            "post_processing": list(self.releases[0].post_processing if self.releases else ()),
+            "post_processing": [
+                *(self.releases[0].post_processing if self.releases else ()),
+                *self.steps,
+            ],
             **self.provenance.to_dict(),
         }
 
@@ -298,16 +307,7 @@ def _cells_of(release: Release) -> list[dict[str, Any]]:
 
 
 def _shown(release: Release) -> list[tuple[str, str]]:
-    return [(cell.bin, _told(cell)) for cell in release.cells()]
-
-
-def _told(cell: Cell) -> str:
-    """The number with its interval; of what was chosen, the choice alone."""
-    return (
-        significant(cell.value)
-        if cell.low is None
-        else bracketed(cell.value, (cell.low, cell.high))
-    )
+    return [(cell.bin, told(cell)) for cell in release.cells()]
 
 
 def _rows_of(release: Release, by: str | None = None) -> list[dict[str, Any]]:

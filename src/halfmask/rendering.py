@@ -1,11 +1,25 @@
 """How numbers are written: with the digits that the noise leaves, as text, HTML or a data frame."""
 
 import html
+from dataclasses import dataclass
 from typing import Any
 
 from halfmask.errors import HalfmaskError
 
-__all__ = ["bracketed", "figure", "frame", "significant", "table"]
+__all__ = ["Cell", "bracketed", "figure", "frame", "significant", "table", "told"]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One number of an answer: its bin in words ("" where there are none), value, interval.
+
+    What is chosen, as a key is, has no interval: its ends are None.
+    """
+
+    bin: str
+    value: Any
+    low: Any
+    high: Any
 
 
 def frame(rows: list[dict[str, Any]]) -> Any:
@@ -51,6 +65,15 @@ def significant(value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, float):
         return str(value)
     return f"{float(f'{value:.6g}'):,.15g}".replace(",", " ")
+
+
+def told(cell: Cell) -> str:
+    """The number with its interval; of what was chosen, the choice alone."""
+    return (
+        significant(cell.value)
+        if cell.low is None
+        else bracketed(cell.value, (cell.low, cell.high))
+    )
 
 
 def table(title: str, rows: list[tuple[str, str]], promise: str) -> str:

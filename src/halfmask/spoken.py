@@ -4,12 +4,30 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from halfmask.asking import Releases
 from halfmask.plan import Schema
 from halfmask.privacy import PrivacyUnit
 from halfmask.sources import JoinedTable, Source
-from halfmask.sql import Statement, read_sql
+from halfmask.sql import Arrangement, Statement, read_sql
 
-__all__ = ["Spoken"]
+__all__ = ["Spoken", "arranged"]
+
+
+def arranged(answer: Any, done: Arrangement | None) -> Any:
+    """Return the answer of a statement with its groups as HAVING, ORDER BY and LIMIT say.
+
+    Privacy: post-processing of what was released; see `Arrangement`.
+    """
+    if done is None:
+        return answer
+    alone = len(done.names) == 1
+    named = {done.names[0]: answer} if alone else answer
+    keys = done.keys({name: one.value for name, one in named.items()})
+    shown = {
+        name: one.arranged([key for key in keys if key in one], done.steps)
+        for name, one in named.items()
+    }
+    return shown[done.names[0]] if alone else Releases(shown)
 
 
 class Spoken(ABC):
@@ -46,7 +64,9 @@ class Spoken(ABC):
 
         The text is read as public queries (`statement` shows them), and these are asked: one
         aggregate is answered by its release, several by one for each name that AS gives, from one
-        price. Anything else in the text is refused, with the piece and the reason, before a charge.
+        price. Of groups all are released, and HAVING, ORDER BY and LIMIT say which of them are
+        shown, by their released numbers: `raw()` shows all again. Anything else in the text is
+        refused, with the piece and the reason, before a charge.
 
         Args:
             text: as in "SELECT dept, AVG(salary) FROM staff WHERE age >= 30 GROUP BY dept". Any one
@@ -76,7 +96,7 @@ class Spoken(ABC):
 
         """
         asked = self.statement(text, bounds=bounds, keys=keys)
-        return self.ask(
+        answer = self.ask(
             asked.query,
             by=asked.by,
             where=asked.where,
@@ -88,6 +108,7 @@ class Spoken(ABC):
             actor=actor,
             request_id=request_id,
         )
+        return arranged(answer, asked.arrangement)
 
     def statement(
         self,

@@ -27,6 +27,12 @@ QUERIES = {
     "histogram": hm.Histogram("x", [-20, 0, 7.5, math.inf]),
     "shared sums": {"n": hm.Count(), "s": hm.Sum("x", 0, 1), "v": hm.Variance("x", 0, 1)},
     "split": {"n": hm.CountDistinct(), "m": hm.Mean("y", 0, 1), "h": hm.Histogram("x", [0, 5])},
+    "values beside rows": {
+        "n": hm.Count(),
+        "v": hm.Filtered(hm.Count(), "x is not None"),
+        "m": hm.Mean("x", 0, 5),
+    },
+    "of some rows": {"n": hm.Count(), "s": hm.Filtered(hm.Sum("x", 0, 5), "x > 1 or g == 'ops'")},
     "median": hm.Median("x", -20, 100),
     "median of times": hm.Median("t", "2020-01-01", "2024-01-01"),
     "quartiles without bounds": hm.Quantile("x", [0.25, 0.5, 0.75]),

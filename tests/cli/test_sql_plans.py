@@ -55,6 +55,42 @@ def test_several_aggregates_share_a_price_or_an_error():
     assert asked(units, TABLE.replace("epsilon = 1\n", "")).query == hm.CountDistinct()
 
 
+def test_each_of_several_queries_may_have_its_filter():
+    spoken = asked(
+        'sql = "SELECT COUNT(*) AS n, SUM(CASE WHEN salary > 3 THEN 1 END) AS rich FROM staff"\n'
+    )
+    named = asked(
+        'queries = { n = { query = "count" }, rich = { query = "count", where = "salary > 3" } }\n'
+    )
+    assert spoken.query == named.query
+    assert named.query["rich"] == hm.Filtered(hm.Count(), "salary > 3")
+    with pytest.raises(hm.InvalidQuery, match=r"line \d+, release 1, queries.n.where: where"):
+        asked('queries = { n = { query = "count", where = "salary >" } }\n')
+
+
+def test_released_groups_are_shown_as_sql_says(folder):
+    plan = """
+[table]
+source = "staff.csv"
+schema = { dept = { keys = ["ops", "r&d", "Küche"] } }
+
+[budget]
+epsilon = 1000
+
+[[release]]
+name = "top"
+sql = "SELECT dept, COUNT(*) AS n FROM staff GROUP BY dept ORDER BY n DESC, dept LIMIT 2"
+epsilon = 900
+"""
+    done = "(in the order of n DESC, dept; the first 2 shown; picked by noisy numbers, which"
+    assert done in folder.plan(plan, "check").out
+    found = folder.plan(plan, "run")
+    assert found.code == 0
+    assert [line.split()[0] for line in found.out.splitlines()[1:3]] == ["top", "r&d"]
+    assert "Küche" not in found.out
+    assert "top: of the groups released: in the order of n DESC, dept;" in found.out
+
+
 @pytest.mark.parametrize(
     ("release", "reason"),
     [

@@ -51,6 +51,8 @@ QUERIES = {
         hm.Quantile("x", [0.75, 0.5, 0.1], LOW, HIGH),
         lambda x: np.quantile(clipped(x), [0.75, 0.5, 0.1]),
     ),
+    "values": (hm.Filtered(hm.Count(), "x is not None"), lambda x: (~np.isnan(x)).sum()),
+    "filtered": (hm.Filtered(hm.Sum("x", LOW, HIGH), "x > 7"), lambda x: clipped(x[x > 7]).sum()),
 }
 CHOSEN = {"median", "quantiles"}  # their intervals are public bounds
 ALL = pytest.mark.parametrize("name", QUERIES)
@@ -93,6 +95,21 @@ class Behind:
 
 
 BODIES["counts of a ranking"] = Behind(hm.TopK("g", 2, ["a", "b", None], counts=True))
+
+
+class Part:
+    """A question of some rows, at its own filter."""
+
+    def __init__(self, filtered):
+        self.filtered = filtered
+
+    def prepare(self, setting, price):
+        return self.filtered.question.prepare(self.filtered.within(setting), price)
+
+
+BODIES["filtered count"] = Part(hm.Filtered(hm.Count(), "x >= 3"))
+BODIES["filtered units"] = Part(hm.Filtered(hm.CountDistinct(), "x >= 3"))
+BODIES["filtered sum"] = Part(hm.Filtered(hm.Sum("x", LOW, HIGH), "g == 'a'"))
 
 ELSE = Keys("g", ["a", "b"], other=True)
 FILTERS = Filters("x < 0", "x >= 0 and g == 'a'", "x >= 0 and g == 'b' or x is None")

@@ -6,8 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import halfmask as hm
+from halfmask.asking import setting_of
 from halfmask.noise import seeded_words
 from halfmask.plan import Everything, Tally
+from halfmask.privacy import PrivacyUnit
 from halfmask.sources import open_source
 from halfmask.sql import read_sql
 
@@ -37,6 +39,15 @@ ALIKE = [
         "SELECT AVG(pay) AS pay, COUNT(*) AS n, MEDIAN(age) AS age FROM staff",
         {"pay": PAY, "n": hm.Count(), "age": hm.Median("age", 0, 100)},
         {},
+    ),
+    (
+        "SELECT dept, COUNT(*), COUNT(age), AVG(age) FROM staff GROUP BY dept",
+        {
+            "COUNT(*)": hm.Count(),
+            "COUNT(age)": hm.Filtered(hm.Count(), "age is not None"),
+            "AVG(age)": hm.Mean("age", 0, 100),
+        },
+        {"by": hm.Keys("dept", ["ops", "r&d", None])},
     ),
     (
         "SELECT CASE WHEN age < 30 THEN 'young' ELSE 'old' END, COUNT(DISTINCT id) FROM staff "
@@ -81,6 +92,7 @@ def test_keys_are_found_for_a_delta_and_the_request_is_remembered():
 
 NUMBERS = st.sampled_from(["18", "30", "30.5", "-1", "65"])
 TEXTS = st.sampled_from(["'ops'", "'r&d'", "'it''s'", "''", "'zz'"])
+BEGINNINGS = st.sampled_from(["'o%'", "'ops%'", "'r&d'", "'it''s%'", "'%'", "'zz%'", "'R%'"])
 OPERATORS = st.sampled_from(["=", "<>", "<", "<=", ">", ">="])
 
 
@@ -98,6 +110,9 @@ def conditions():
         ),
         st.tuples(numeric, st.sampled_from(["BETWEEN", "NOT BETWEEN"]), NUMBERS, NUMBERS).map(
             lambda t: f"{t[0]} {t[1]} {t[2]} AND {t[3]}"
+        ),
+        st.sampled_from(["LIKE", "NOT LIKE"]).flatmap(
+            lambda word: BEGINNINGS.map(lambda begin: f"dept {word} {begin}")
         ),
         st.sampled_from(list(ROWS)).map(lambda name: f"{name} IS NULL"),
         st.sampled_from(list(ROWS)).map(lambda name: f"{name} IS NOT NULL"),
@@ -145,3 +160,29 @@ def test_cases_hold_the_rows_of_an_engine(tests):
     by = read_sql(f"SELECT COUNT(*) FROM staff GROUP BY {case}", SOURCE.schema).by
     found = {label: counted(one) for label, one in zip(by.labels, by.conditions, strict=True)}
     assert {label: n for label, n in found.items() if n} == exact
+
+
+def about(where):
+    return setting_of(SOURCE.schema, PrivacyUnit(), None, where)
+
+
+AGGREGATES = [
+    "COUNT(*) FILTER (WHERE {})",
+    "COUNT(age) FILTER (WHERE {})",
+    "SUM(CASE WHEN {} THEN 1 ELSE 0 END)",
+    "COUNT(CASE WHEN {} THEN pay END)",
+    "COUNT(CASE WHEN {} THEN 1 ELSE NULL END)",
+]
+
+
+@settings(max_examples=150, deadline=None)
+@given(conditions(), conditions(), st.sampled_from(AGGREGATES))
+def test_aggregates_of_some_rows_count_those_of_an_engine(test, where, aggregate):
+    aggregate = aggregate.format(test)
+    statement = f"SELECT {aggregate} AS a, COUNT(*) AS n FROM staff WHERE {where}"
+    exact, whole = ENGINE.execute(statement).fetchone()
+    asked = read_sql(statement, SOURCE.schema)
+    some = asked.query["a"]
+    assert some.question == hm.Count()
+    assert counted(some.within(about(asked.where)).where) == (exact or 0)
+    assert counted(asked.where) == whole

@@ -21,6 +21,7 @@ SCHEMA = Schema.of(
         "NOTE": "text",
     }
 )
+DAYS = ("01-15", "01-22", "01-29", "02-05", "02-12", "02-19", "02-26", "03-04")
 BOUNDS = {"Salary": (0, 100), "age": (0, 120), "hired": ("2000-01-01", "2030-01-01")}
 
 
@@ -55,6 +56,8 @@ def one(aggregate):
             "PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY age)",
             hm.Quantile("age", 0.9, 0, 120),
         ),
+        ("QUANTILE(age, [0.25, 0.5])", hm.Quantile("age", [0.25, 0.5], 0, 120)),
+        ("APPROX_PERCENTILE(age, 0.5)", hm.Quantile("age", 0.5, 0, 120)),
         ("percentile_disc(1) within group (order by who asc)", hm.Quantile("who", 1)),
         ("MODE(dept)", hm.MostCommon("dept")),
         ("MODE() WITHIN GROUP (ORDER BY dept)", hm.MostCommon("dept")),
@@ -88,6 +91,12 @@ def test_an_aggregate_is_a_query(aggregate, query):
         ("hired < TIMESTAMP '2024-02-29 12:00'", "hired < datetime('2024-02-29T12:00:00')"),
         ("hired < CAST('2024-02-29' AS DATE)", "hired < datetime('2024-02-29T00:00:00')"),
         ("hired < '2024-02-29'", "hired < '2024-02-29'"),
+        ("dept LIKE 'op%'", "(dept >= 'op') and (dept < 'oq')"),
+        ("dept NOT LIKE 'op%'", "(dept < 'op') or (dept >= 'oq')"),
+        ("dept LIKE 'ops'", "dept == 'ops'"),
+        ("NOT dept LIKE 'ops'", "dept != 'ops'"),
+        ("dept LIKE '\U0010ffff%'", r"dept >= '\U0010ffff'"),
+        ("dept LIKE '\ud7ff%'", r"(dept >= '\ud7ff') and (dept < '\ue000')"),
         ("age < 3 AND (age > 1 OR dept = 'a')", "(age < 3) and ((age > 1) or (dept == 'a'))"),
         ("NOT (age < 3 AND age > 1)", "(age >= 3) or (age <= 1)"),
         ("NOT (age < 3 OR NOT dept = 'a')", "(age >= 3) and (dept == 'a')"),
@@ -165,8 +174,77 @@ def test_counting_a_column_leaves_out_the_rows_without_it():
     asked = read("SELECT COUNT(age) AS n, AVG(age) FROM t WHERE dept = 'a'")
     assert asked.query == {"n": hm.Count(), "AVG(age)": hm.Mean("age", 0, 120)}
     assert str(asked.where) == "(dept == 'a') and (not (age is None))"
-    with pytest.raises(hm.InvalidQuery, match=r"the rows with a value of age, and n is not"):
-        read("SELECT COUNT(age), COUNT(*) AS n FROM t")
+    beside = read("SELECT COUNT(age), COUNT(*) AS n FROM t")
+    has = hm.Filtered(hm.Count(), "age is not None")
+    assert beside.query == {"COUNT(age)": has, "n": hm.Count()}
+    assert beside.where is None
+
+
+OLD = "age >= 65"
+
+
+@pytest.mark.parametrize(
+    ("aggregate", "query", "rows"),
+    [
+        ("COUNT(*) FILTER (WHERE age >= 65)", hm.Count(), OLD),
+        ("COUNT_IF(age >= 65)", hm.Count(), OLD),
+        ("SUM(CASE WHEN age >= 65 THEN 1 ELSE 0 END)", hm.Count(), OLD),
+        ("SUM(IF(age >= 65, 1, 0))", hm.Count(), OLD),
+        ("COUNT(CASE WHEN age >= 65 THEN 1 END)", hm.Count(), OLD),
+        ("COUNT(CASE WHEN age >= 65 THEN who ELSE NULL END)", hm.Count(), OLD),
+        ("COUNT(DISTINCT CASE WHEN age >= 65 THEN who END)", hm.CountDistinct(), OLD),
+        ("COUNT(DISTINCT who) FILTER (WHERE age >= 65)", hm.CountDistinct(), OLD),
+        ("AVG(CASE WHEN age >= 65 THEN salary END)", hm.Mean("Salary", 0, 100), OLD),
+        ("SUM(CASE WHEN NOT age < 65 THEN salary ELSE 0 END)", hm.Sum("Salary", 0, 100), OLD),
+        ("MEDIAN(salary) FILTER (WHERE age >= 65)", hm.Median("Salary", 0, 100), OLD),
+        ("COUNT(age) FILTER (WHERE active)", hm.Count(), "active == True and age is not None"),
+    ],
+)
+def test_aggregates_of_some_rows_are_filtered(aggregate, query, rows):
+    """Alone the condition stands in WHERE, beside others it is their own."""
+    alone = read(f"SELECT {aggregate} FROM staff")
+    assert (alone.query, alone.where) == (query, hm.where(rows))
+    beside = read(f"SELECT {aggregate} AS some, COUNT(*) AS n FROM staff WHERE dept = 'a'")
+    assert beside.query == {"some": hm.Filtered(query, rows), "n": hm.Count()}
+    assert str(beside.where) == "dept == 'a'"
+
+
+def test_aggregates_of_the_same_rows_share_them():
+    text = "SELECT COUNT(*) FILTER (WHERE active) AS n, AVG(age) FILTER (WHERE active) AS a FROM t"
+    asked = read(text)
+    assert asked.query == {"n": hm.Count(), "a": hm.Mean("age", 0, 120)}
+    assert str(asked.where) == "active == True"
+    assert read("SELECT COUNT(*) FILTER (WHERE TRUE) FROM t").where is None
+    assert read("SELECT SUM(1) FROM t").query == hm.Count()
+
+
+def test_truth_values_lie_between_0_and_1():
+    assert read("SELECT AVG(active) FROM t").query == hm.Mean("active", 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("period", "labels"),
+    [
+        ("DATE_TRUNC('month', hired)", ("2024-01", "2024-02", "2024-03")),
+        ("date_trunc('quarter', staff.hired)", ("2024-01-01",)),
+        ("YEAR(hired)", ("2024",)),
+        ("EXTRACT(YEAR FROM hired)", ("2024",)),
+        ("DATE_TRUNC('week', hired)", tuple(f"2024-{d}" for d in DAYS)),
+    ],
+)
+def test_periods_lie_between_the_bounds_of_a_column_of_times(period, labels):
+    given = {"bounds": {"hired": ("2024-01-15", "2024-03-05")}}
+    by = read(f"SELECT {period} AS p, COUNT(*) FROM staff GROUP BY p", **given).by
+    assert by.labels == labels
+    by.check(SCHEMA)
+    assert read(f"SELECT {period}, COUNT(*) FROM staff GROUP BY 1", **given).by == by
+
+
+def test_days_are_dates():
+    bounds = {"hired": ("2024-02-28", "2024-03-01")}
+    for day in ("hired::date", "DATE(hired)", "DATE_TRUNC('day', hired)"):
+        by = read(f"SELECT COUNT(*) FROM t GROUP BY {day}", bounds=bounds).by
+        assert by.labels == ("2024-02-28", "2024-02-29", "2024-03-01")
 
 
 def test_bounds_come_from_the_schema_and_an_argument_goes_before():

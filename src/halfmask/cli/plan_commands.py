@@ -23,6 +23,7 @@ from halfmask.curator import Curator
 from halfmask.plan import Filters, Keys
 from halfmask.privacy import Meaning
 from halfmask.rendering import figure
+from halfmask.spoken import arranged
 
 __all__ = ["check", "cost", "preview", "run"]
 
@@ -129,7 +130,8 @@ def _ask_all(plan: Plan, curator: Curator, answers: dict[str, Answer], actor: st
     with working(len(plan.asks)) as step:
         for ask in plan.asks:
             step(ask.name)
-            answers[ask.name] = curator.ask(ask.query, actor=actor, **ask.options)
+            answer = curator.ask(ask.query, actor=actor, **ask.options)
+            answers[ask.name] = arranged(answer, ask.arrangement)
 
 
 def _introduce(plan: Plan, curator: Curator) -> None:
@@ -164,7 +166,8 @@ def _asked(ask: Ask) -> list[str]:
 def _beside(ask: Ask) -> str:
     by = [] if ask.by is None else [f"by {_groups(ask.by)}"]
     where = [f"where {ask.where}"] if ask.where else []
-    return " ".join(by + where) or "all"
+    done = [f"({'; '.join(ask.arrangement.steps)})"] if ask.arrangement else []
+    return " ".join(by + where + done) or "all"
 
 
 def _groups(by: Keys | Filters | str) -> str:

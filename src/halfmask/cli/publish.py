@@ -33,6 +33,7 @@ def print_answers(answers: Answers) -> None:
     table(("release", "of", "value", "95 % interval", "cost"), rows, right="value")
     for name, answer in answers.items():
         say(*(f"CAUTION: {name}: {doubt}." for doubt in _doubts(answer)))
+        say(*dict.fromkeys(f"{name}: of the groups released: {done}." for done in _done(answer)))
 
 
 def _doubts(answer: Answer) -> Iterator[str]:
@@ -41,6 +42,15 @@ def _doubts(answer: Answer) -> Iterator[str]:
     elif not isinstance(answer, GroupedRelease):
         for one in answer.values():
             yield from _doubts(one)
+
+
+def _done(answer: Answer) -> Iterator[str]:
+    """What was done to the groups that were released, of which not all may stand above."""
+    if isinstance(answer, GroupedRelease):
+        yield from filter(None, ["; ".join(answer.steps)])
+    elif not isinstance(answer, Release):
+        for one in answer.values():
+            yield from _done(one)
 
 
 def _numbers(one: Figure) -> tuple[str, str]:

@@ -14,7 +14,7 @@ from halfmask.imagined.asker import Asker
 from halfmask.imagined.table import imagined_setting
 from halfmask.noise import Words, seeded_words
 from halfmask.privacy import Cost
-from halfmask.procedures import Family, Together, UnknownKeys
+from halfmask.procedures import Family, Filtered, Together, UnknownKeys
 from halfmask.queries import Expected, Setting, Supposes
 
 __all__ = ["foreseen"]
@@ -57,6 +57,9 @@ def _refined(
 ) -> tuple[Expected, str]:
     """Try the question; the formula stays where that cannot be done."""
     question = family.members[name]
+    if isinstance(question, Filtered):  # rows are supposed that pass
+        family = Family({name: question.question})
+        question = question.question
     supposed = question.supposed(setting) if isinstance(question, Supposes) else None
     inside = imagined_setting(supposed, setting) if supposed else None
     if supposed is None or inside is None or rows * len(supposed.columns) > _ROWS:

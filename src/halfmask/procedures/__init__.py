@@ -3,6 +3,7 @@
 mean       the mean: two-sided sums, then a centred sum where the noisy count is large
 centring   when and how that second sum pays
 public_count   the mean where the number of units is public
+filtered   a question about the rows that pass a filter of its own
 together   several queries in one ask: shared bodies, and the split of the rest
 unknown_keys   groups by keys that are found in the rows, for a delta
 location   centres of points in many dimensions
@@ -12,6 +13,7 @@ procedure  the protocol
 """
 
 from halfmask.procedures.cluster import KMeans
+from halfmask.procedures.filtered import Filtered
 from halfmask.procedures.location import (
     BoxMedian,
     CoordinateMedian,
@@ -33,6 +35,7 @@ __all__ = [
     "DepthCheck",
     "DepthMedian",
     "Family",
+    "Filtered",
     "KMeans",
     "Keyed",
     "Location",

@@ -8,6 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from halfmask.errors import InvalidQuery
 from halfmask.privacy import Approximate, Cost, exact, plain
+from halfmask.procedures.filtered import Filtered
 from halfmask.procedures.procedure import Measure, Procedure
 from halfmask.queries import (
     Count,
@@ -18,6 +19,7 @@ from halfmask.queries import (
     Moments,
     MomentSums,
     Query,
+    Range,
     Ratio,
     Setting,
     Spread,
@@ -108,13 +110,16 @@ def _has_body(question: Question) -> bool:
 
 
 def _read(question: Question, sums: MomentSums) -> Linear | Ratio | Spread:
-    return question.read(sums) if isinstance(question, ReadOffMoments) else sums.count()
+    if isinstance(question, ReadOffMoments):
+        return question.read(sums)
+    return sums.present() if isinstance(question, Filtered) else sums.count()
 
 
 @dataclass(frozen=True)
 class Together:
     """Queries of one ask. Count, Mean, Variance and (of single rows) Sum share one price.
 
+    So does the count of the values of their column (`Filtered`), of single rows.
     The others split the price so that their relative errors are alike, or by `shares`.
     Privacy: the price of the whole, by sequential composition. [Dwork, McSherry, Nissim & Smith
     2006, Thm 3; for zCDP Bun & Steinke 2016, Lemma 1.7; for GDP Dong, Roth & Su 2022, Cor. 2]
@@ -166,7 +171,8 @@ class Together:
         """Group the queries by the column and bounds whose sums they can share.
 
         A sum stays alone where there is a unit column: it clips each unit's total, while shared
-        sums scale each unit's rows, and what is asked must not depend on its companions.
+        sums scale each unit's rows, and what is asked must not depend on its companions. So does a
+        count of values: beside one of rows, a unit's share of them hangs on its other rows.
         """
         if self.shares is not None:
             return [Family({name: question}) for name, question in self.questions.items()]
@@ -176,7 +182,7 @@ class Together:
             for name, question in self.questions.items()
             if _has_body(question) and not (by_unit and isinstance(question, Sum))
         }
-        columns: dict[tuple[object, ...], dict[str, Question]] = {}
+        columns: dict[tuple[str, Range], dict[str, Question]] = {}
         for name, reader in readers.items():
             assert isinstance(reader, ReadOffMoments)  # noqa: S101
             body = reader.body()
@@ -186,6 +192,9 @@ class Together:
             first = next(iter(columns.values()))
             counts = [name for name, question in alone.items() if isinstance(question, Count)]
             first.update({name: alone.pop(name) for name in counts})
+        for (column, _), members in columns.items():
+            values = [] if by_unit else _counting(column, alone, setting)
+            members.update({name: alone.pop(name) for name in values})
         shared = [_family(members) for members in columns.values()]
         return shared + [Family({name: question}) for name, question in alone.items()]
 
@@ -247,6 +256,17 @@ class Together:
         return parts
 
 
+def _counting(column: str, questions: Mapping[str, Question], setting: Setting) -> list[str]:
+    """Name the counts of a column's values: an unread one may hold values that are no numbers."""
+    return [
+        name
+        for name, question in questions.items()
+        if isinstance(question, Filtered)
+        and question.counted == column
+        and setting.schema.numeric(column).kind != "unread"
+    ]
+
+
 def _family(members: dict[str, Question]) -> Family:
     if len(members) == 1:
         return Family(members)
@@ -255,7 +275,7 @@ def _family(members: dict[str, Question]) -> Family:
         bodies[0].column,
         bodies[0].bounds,
         degree=max(body.degree for body in bodies),
-        missing=len(bodies) < len(members),
+        missing=any(isinstance(member, Count) for member in members.values()),
     )
     return Family(members, body)
 

@@ -158,6 +158,10 @@ class MomentSums:
         """The number of rows (of those with a value, where missing ones have no part)."""
         return Linear(self._terms([0.0, 1.0] if self.rotated else [1.0] * 4, [0.0] * 4))
 
+    def present(self) -> Linear:
+        """The number of rows that have a value."""
+        return Linear(self.count().terms[: self.degree + 1])
+
     def sum(self) -> Linear:
         """The sum of the bounded values."""
         lower, width = to_float(self.bounds.lower), to_float(self.bounds.width)

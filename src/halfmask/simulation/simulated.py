@@ -12,7 +12,7 @@ from halfmask.errors import HalfmaskError, InvalidQuery
 from halfmask.noise import secure_words
 from halfmask.plan import Filters, Keys, Predicate, col
 from halfmask.privacy import Cost, PrivacyUnit, Purse, Relation
-from halfmask.procedures import Together, UnknownKeys
+from halfmask.procedures import Filtered, Together, UnknownKeys
 from halfmask.queries import Count, Estimate, Setting
 from halfmask.room import Room
 from halfmask.sources import Join, Source, open_source
@@ -118,6 +118,10 @@ class Simulated:
         return wide
 
     def _wide(self, question: Question, setting: Setting, price: Cost) -> Question:
+        if isinstance(question, Filtered):
+            return replace(
+                question, question=self._wide(question.question, question.within(setting), price)
+            )
         named = {one.name for one in fields(question)}  # type: ignore[arg-type]
         if not {"column", "lower", "upper"} <= named:
             return question

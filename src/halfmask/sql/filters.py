@@ -6,6 +6,7 @@ for a missing a as SQL's NULL. AND and OR are monotone, so a row passes the filt
 says TRUE.
 """
 
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, time
 
@@ -43,7 +44,7 @@ _OPPOSITE: Mapping[Operator, Operator] = {
 _MOMENTS = ("DATE", "TIMESTAMP", "TIMESTAMPTZ", "DATETIME")
 _WANTED = (
     "a filter compares a column with a number, a quoted text, TRUE, FALSE or DATE '2024-02-29', "
-    "by =, <>, <, <=, >, >=, IN, BETWEEN or IS NULL, joined by AND, OR and NOT"
+    "by =, <>, <, <=, >, >=, IN, BETWEEN, LIKE 'abc%' or IS NULL, joined by AND, OR and NOT"
 )
 
 Literal = bool | int | float | str | datetime
@@ -116,6 +117,35 @@ def _in(node: Node, names: Names, wanted: bool) -> Predicate:
     return joined(And, [Not(among), *present.values()])
 
 
+def _like(node: Node, names: Names, wanted: bool) -> Predicate:
+    """Texts that begin so: those from it on, and below the next one that does not begin so."""
+    only(node, _WANTED, "this", "expression", "negate")
+    wanted = wanted != bool(node.args.get("negate"))
+    name, pattern = names.column(node.this), _literal(node.expression)
+    if not isinstance(pattern, str) or names.schema.column(name).kind not in ("text", "unread"):
+        refuse(node, "LIKE compares a column of text with a text in single quotes")
+    begin = pattern.removesuffix("%")
+    if set(begin) & set("%_\\"):
+        refuse(node, "LIKE takes the beginning of a text, as 'abc%', and no other wildcard")
+    if begin == pattern:
+        return Comparison(name, "==" if wanted else "!=", pattern)
+    end = _after(begin)
+    if wanted:
+        inside = Comparison(name, ">=", begin)
+        return inside if end is None else inside & Comparison(name, "<", end)
+    outside = Comparison(name, "<", begin)
+    return outside if end is None else outside | Comparison(name, ">=", end)
+
+
+def _after(begin: str) -> str | None:
+    """The least text above all that begin so, by the order of code points; None where none is."""
+    kept = begin.rstrip(chr(sys.maxunicode))
+    if not kept:
+        return None
+    following = ord(kept[-1]) + 1
+    return kept[:-1] + chr(0xE000 if following == 0xD800 else following)
+
+
 def _is(node: Node, names: Names, wanted: bool) -> Predicate:
     only(node, _WANTED, "this", "expression")
     name, other = names.column(node.this), node.expression
@@ -140,6 +170,7 @@ _READERS: Mapping[str, Callable[[Node, Names, bool], Predicate]] = {
     "or": _joined,
     "between": _between,
     "in": _in,
+    "like": _like,
     "is": _is,
     "boolean": _boolean,
     "column": _column,

@@ -1,10 +1,10 @@
 """Aggregate functions as public queries, with the bounds and keys that are publicly known."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from halfmask.plan import Keys
+from halfmask.plan import Keys, Missing, Not, Predicate
 from halfmask.procedures import Mean, Procedure
 from halfmask.queries import (
     Count,
@@ -17,11 +17,12 @@ from halfmask.queries import (
     Sum,
     Variance,
 )
-from halfmask.sql.filters import number
+from halfmask.sql.cases import parted
+from halfmask.sql.filters import condition, number
 from halfmask.sql.names import Names
 from halfmask.sql.nodes import Node, only, refuse
 
-__all__ = ["Aggregate", "Known", "aggregate"]
+__all__ = ["Aggregate", "Known", "aggregate", "is_aggregate"]
 
 _PLAIN = "an aggregate takes one column, without DISTINCT or a condition of its own"
 _KNOWN = (
@@ -33,6 +34,9 @@ _EXTREME = "the extreme value is one person's; ask for QUANTILE(column, 0.01) or
 _SAMPLE = "its divisor is n - 1, and halfmask's is n; write VAR_POP or STDDEV_POP"
 _MATRIX = "ask hm.Covariance or hm.Correlation of the curator"
 _RAW = "a value of a row never leaves the table; aggregate it, or put it in GROUP BY"
+_FREE = "ask for the aggregates alone, and compute with what is released, which is free"
+_ONE = "one row decides it; write COUNT(*) FILTER (WHERE ...)"
+_DIFFERENT = "only privacy units are counted apart; write COUNT(DISTINCT ...) of the unit's column"
 _REASONS: Mapping[str, str] = {
     "min": _EXTREME,
     "max": _EXTREME,
@@ -42,7 +46,14 @@ _REASONS: Mapping[str, str] = {
     "corr": _MATRIX,
     "covarpop": _MATRIX,
     "covarsamp": _MATRIX,
-    "filter": "put the condition in WHERE, or group by hm.Filters",
+    "anyvalue": _RAW,
+    "first": _RAW,
+    "last": _RAW,
+    "groupconcat": _RAW,
+    "arrayagg": _RAW,
+    "logicaland": _ONE,
+    "logicalor": _ONE,
+    "approxdistinct": _DIFFERENT,
     "window": "a window function answers for single rows",
     "subquery": "a subquery is not answered; name the columns of one table",
     "column": _RAW,
@@ -75,6 +86,8 @@ class Known:
     def needed(self, node: Node, column: str) -> tuple[Any, Any]:
         """Return the bounds of an aggregate that cannot do without."""
         bounds = self.bounds_of(column)
+        if bounds == (None, None) and self.names.schema.column(column).kind == "boolean":
+            bounds = (0, 1)
         if bounds in ((None, None), "private"):
             bought = f", or bounds={{{column!r}: 'private'}}, which buys them" * (node.key == "avg")
             refuse(
@@ -92,21 +105,42 @@ class Aggregate:
     """A query, and which rows it is about.
 
     skips: the column whose missing values it leaves out by itself.
-    needs: the column whose missing values WHERE has to leave out for it.
+    where: the rows that it is about, where these are not all that pass WHERE.
     """
 
     query: Query | Procedure
     skips: str | None = None
-    needs: str | None = None
+    where: Predicate | None = None
+
+    def among(self, rows: Predicate) -> "Aggregate":
+        """The same of those rows alone that pass this too."""
+        return replace(self, where=rows if self.where is None else rows & self.where)
+
+    def is_about(self, rows: Predicate) -> bool:
+        """Whether it stays the same where only these rows pass WHERE."""
+        if self.where is None:
+            return self.skips is not None and rows == Not(Missing(self.skips))
+        return self.where == rows
 
 
 def aggregate(node: Node, known: Known) -> Aggregate:
     """Return the query that an aggregate asks; InvalidQuery says why there is none."""
+    split = parted(node)
+    if split is not None:
+        whole, rows = split
+        return aggregate(whole, known).among(condition(rows, known.names))
     name = str(node.this).lower() if node.key == "anonymous" else node.key
     read = _READERS.get(name)
     if read is None:
-        refuse(node, _REASONS.get(node.key, _KNOWN))
+        computed = any(one is not node and is_aggregate(one) for one in node.walk())
+        refuse(node, _REASONS.get(node.key, _FREE if computed else _KNOWN))
     return read(node, known)
+
+
+def is_aggregate(node: Node) -> bool:
+    """Whether a node is an aggregate function, answered or not."""
+    name = str(node.this).lower() if node.key == "anonymous" else node.key
+    return name in _READERS or name in ("filter", "min", "max")
 
 
 def _column(node: Node, known: Known) -> str:
@@ -132,7 +166,12 @@ def _count(node: Node, known: Known) -> Aggregate:
     name = _column(of, known)
     if name == known.unit:  # rows without a unit are nobody's, and count nowhere
         return Aggregate(Count(), skips=name)
-    return Aggregate(Count(), skips=name, needs=name)
+    return Aggregate(Count(), skips=name, where=Not(Missing(name)))
+
+
+def _count_if(node: Node, known: Known) -> Aggregate:
+    only(node, _PLAIN, "this")
+    return Aggregate(Count()).among(condition(node.this, known.names))
 
 
 def _units(node: Node, distinct: Node, known: Known) -> Aggregate:
@@ -150,6 +189,8 @@ def _units(node: Node, distinct: Node, known: Known) -> Aggregate:
 
 def _sum(node: Node, known: Known) -> Aggregate:
     only(node, _PLAIN, "this")
+    if number(node.this) == 1:
+        return Aggregate(Count())
     name = _column(node.this, known)
     return Aggregate(Sum(name, *known.needed(node, name)), skips=name)
 
@@ -203,9 +244,12 @@ def _quantile(node: Node, known: Known) -> Aggregate:
 
 
 def _ranked(node: Node, of: Node, q: Node, known: Known) -> Aggregate:
-    name, part = _column(of, known), number(q)
-    if part is None:
+    name = _column(of, known)
+    listed = [number(one) for one in q.expressions] if q.key == "array" else [number(q)]
+    parts = [one for one in listed if one is not None]
+    if not parts or len(parts) < len(listed):
         refuse(q, "the part of the rows is a number from 0 to 1, such as 0.5")
+    part: Any = parts if q.key == "array" else parts[0]
     return Aggregate(Quantile(name, part, *_free(node, name, known)), skips=name)
 
 
@@ -224,7 +268,7 @@ def _within(node: Node, known: Known) -> Aggregate:
     function, order = node.this, node.expression
     listed = order.expressions if order.key == "order" else []
     if len(listed) != 1 or listed[0].args.get("desc"):
-        refuse(node, "WITHIN GROUP orders by one column, ascending")
+        refuse(node, "WITHIN GROUP orders by one column, ascending; write 1 - q for descending")
     of = listed[0].this
     if function.key == "mode":
         only(function, _PLAIN)
@@ -246,6 +290,7 @@ def _commonest(name: str, known: Known) -> Aggregate:
 
 _READERS: Mapping[str, Callable[[Node, Known], Aggregate]] = {
     "count": _count,
+    "countif": _count_if,
     "sum": _sum,
     "avg": _mean,
     "mean": _mean,
@@ -254,6 +299,8 @@ _READERS: Mapping[str, Callable[[Node, Known], Aggregate]] = {
     "median": _median,
     "quantile": _quantile,
     "approxquantile": _quantile,
+    "approx_percentile": _quantile,
+    "percentile": _quantile,
     "quantile_cont": _quantile,
     "quantile_disc": _quantile,
     "percentilecont": _quantile,

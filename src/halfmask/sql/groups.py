@@ -1,6 +1,7 @@
-"""GROUP BY: columns with public keys, one whose keys are to be found, or the cases of a CASE."""
+"""GROUP BY: columns with public keys, one whose keys are to be found, periods, or a CASE."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from itertools import product
 from math import prod
 from typing import Any
@@ -8,28 +9,39 @@ from typing import Any
 from halfmask.plan import And, Comparison, Filters, Keys, Missing, Not, Predicate
 from halfmask.plan.filters import MOST_FILTERS
 from halfmask.plan.predicates import joined
+from halfmask.sql.calendar import is_period, periods_of
 from halfmask.sql.filters import condition, number
 from halfmask.sql.functions import Known
 from halfmask.sql.nodes import Node, only, refuse
 
 __all__ = ["Grouping", "grouping"]
 
+_WHAT = "GROUP BY takes columns, one period such as DATE_TRUNC('month', at), or one CASE"
 _CASE = "groups by CASE are WHEN condition THEN 'a name', and ELSE 'a name'"
 
 
 @dataclass(frozen=True)
 class Grouping:
-    """The groups, and how they stand in SELECT: as columns, or as a CASE."""
+    """The groups, and how they stand in SELECT: as columns, or as a period or CASE.
+
+    parts: by the name of a group, its key of each column, where there are several columns.
+    """
 
     by: Keys | Filters | str | None = None
     columns: tuple[str, ...] = ()
-    case: Node = None
+    node: Node = None
+    parts: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
 
     def is_key(self, node: Node, known: Known) -> bool:
         """Tell whether an item of SELECT is the key of the groups."""
+        return self.place(node, known) is not None
+
+    def place(self, node: Node, known: Known) -> int | None:
+        """Return which of the parts of a key a node names, counted from 0; None if it is none."""
         if node.key == "column" and self.columns:
-            return known.names.column(node) in self.columns
-        return self.case is not None and bool(node == self.case)
+            name = known.names.column(node)
+            return self.columns.index(name) if name in self.columns else None
+        return 0 if self.node is not None and bool(node == self.node) else None
 
 
 def grouping(select: Node, known: Known) -> Grouping:
@@ -37,19 +49,24 @@ def grouping(select: Node, known: Known) -> Grouping:
     group = select.args.get("group")
     if group is None:
         return Grouping()
-    only(group, "GROUP BY takes columns or one CASE", "expressions")
+    only(group, _WHAT, "expressions")
     nodes = [_meant(one, select, known) for one in group.expressions]
     if not nodes:
-        refuse(group, "GROUP BY takes columns or one CASE")
+        refuse(group, _WHAT)
     if len(nodes) == 1 and nodes[0].key == "case":
-        return Grouping(_cases(nodes[0], known), case=nodes[0])
+        return Grouping(_cases(nodes[0], known), node=nodes[0])
+    if len(nodes) == 1 and is_period(nodes[0]):
+        return Grouping(periods_of(nodes[0], known), node=nodes[0])
+    for node in nodes:
+        if node.key != "column":
+            refuse(node, _WHAT)
     names = tuple(known.names.column(node) for node in nodes)
     if len(names) == 1:
         return Grouping(known.keys_of(names[0]) or names[0], names)
-    return Grouping(_combined(group, names, known), names)
+    return _combined(group, names, known)
 
 
-def _combined(group: Node, names: tuple[str, ...], known: Known) -> Filters:
+def _combined(group: Node, names: tuple[str, ...], known: Known) -> Grouping:
     """One group for each combination of public keys, named by them: "ops, 1"."""
     listed = [known.keys_of(name) for name in names]
     sizes = [0 if keys is None else keys.size for keys in listed]
@@ -60,13 +77,14 @@ def _combined(group: Node, names: tuple[str, ...], known: Known) -> Filters:
             "keys={'column': [...]} of each, or group by one of them",
         )
     groups: dict[str, Predicate] = {}
+    parts: dict[str, tuple[object, ...]] = {}
     for keys in product(*(one.values for one in listed if one is not None)):
         label = ", ".join("missing" if key is None else str(key) for key in keys)
         if label in groups:
             refuse(group, f"two combinations of keys are both called {label!r}; rename a key")
         pairs = zip(names, keys, strict=True)
-        groups[label] = joined(And, [_holding(name, key) for name, key in pairs])
-    return Filters(**groups)
+        groups[label], parts[label] = joined(And, [_holding(*pair) for pair in pairs]), keys
+    return Grouping(Filters(**groups), names, parts=parts)
 
 
 def _holding(name: str, key: Any) -> Predicate:

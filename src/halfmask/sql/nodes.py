@@ -5,7 +5,7 @@ from typing import Any, NoReturn
 
 from halfmask.errors import HalfmaskError, InvalidQuery, shown
 
-__all__ = ["Node", "only", "parsed", "refuse", "said", "written"]
+__all__ = ["Node", "naming", "only", "parsed", "refuse", "said", "written"]
 
 Node = Any
 """A node of sqlglot's tree: told apart by its `key`; its parts are its `args`."""
@@ -81,6 +81,13 @@ def _respelled(node: Node) -> str:
     from sqlglot import ErrorLevel
 
     return str(node.sql(comments=False, unsupported_level=ErrorLevel.IGNORE))
+
+
+def naming(name: str) -> Node:
+    """Return what stands for a column of exactly this name."""
+    from sqlglot import exp
+
+    return exp.column(exp.to_identifier(name, quoted=True))
 
 
 def said(node: Node) -> str:

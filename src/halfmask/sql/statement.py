@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from halfmask.errors import InvalidQuery, shown
-from halfmask.plan import Everything, Filters, Keys, Missing, Not, Predicate, Schema, Sides
-from halfmask.procedures import Procedure
+from halfmask.plan import Everything, Filters, Keys, Predicate, Schema, Sides
+from halfmask.procedures import Filtered, Procedure
 from halfmask.queries import Query
+from halfmask.sql.arranged import Arrangement, arrangement
 from halfmask.sql.filters import condition
 from halfmask.sql.functions import Aggregate, Known, aggregate
 from halfmask.sql.groups import Grouping, grouping
@@ -17,16 +18,12 @@ from halfmask.sql.tables import tables_of
 
 __all__ = ["Statement", "names_in", "read_sql"]
 
-_FREE = "do this to what is released, which is free"
 _PARTS: Mapping[str, str] = {
     "distinct": "each group stands once by itself; leave DISTINCT out",
-    "having": f"groups are answered whole, and their numbers are noisy; {_FREE}",
-    "order": f"groups come in the order of their keys; {_FREE}",
-    "limit": f"all groups are answered; {_FREE}",
-    "offset": f"all groups are answered; {_FREE}",
     "qualify": "window functions answer for single rows",
     "with_": "name the table in FROM, without WITH",
 }
+_READ = ("expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset")
 
 
 @dataclass(frozen=True)
@@ -34,11 +31,13 @@ class Statement:
     """What a text asks: the arguments of `Curator.ask` and `Curator.preview`.
 
     query: one query, or several by the names that AS gives them, or by their text.
+    arrangement: what is done to the released groups: HAVING, ORDER BY, LIMIT and OFFSET.
     """
 
     query: Query | Procedure | dict[str, Query | Procedure]
     by: Keys | Filters | str | None
     where: Predicate | None
+    arrangement: Arrangement | None = None
 
 
 def read_sql(
@@ -113,7 +112,7 @@ def _bounds(given: Mapping[str, Any] | None, schema: Schema) -> dict[str, Any]:
 def _whole(select: Node) -> None:
     """Refuse the parts of a SELECT that are not answered."""
     for part, node in select.args.items():
-        if node and part not in ("expressions", "from_", "joins", "where", "group"):
+        if node and part not in _READ:
             piece = node[0] if isinstance(node, list) else node
             refuse(
                 piece if hasattr(piece, "args") else select,
@@ -126,16 +125,14 @@ def _statement(select: Node, known: Known) -> Statement:
     filtered = None if where is None else condition(where.this, known.names)
     groups = grouping(select, known)
     asked = _asked(select, groups, known)
-    needed = {one.needs for one in asked.values() if one.needs is not None}
-    for column in needed:
-        _agree(select, column, asked)
-        present = Not(Missing(column))
-        filtered = present if filtered is None else filtered & present
+    every = _of_all(asked.values())
+    if every is not None:
+        filtered = every if filtered is None else filtered & every
     if isinstance(filtered, Everything):
         filtered = None
-    queries = {name: one.query for name, one in asked.items()}
+    queries = {name: _query(one, every) for name, one in asked.items()}
     query = next(iter(queries.values())) if len(queries) == 1 else queries
-    return Statement(query, groups.by, filtered)
+    return Statement(query, groups.by, filtered, arrangement(select, groups, asked, known))
 
 
 def _asked(select: Node, groups: Grouping, known: Known) -> dict[str, Aggregate]:
@@ -154,12 +151,16 @@ def _asked(select: Node, groups: Grouping, known: Known) -> dict[str, Aggregate]
     return asked
 
 
-def _agree(select: Node, column: str, asked: Mapping[str, Aggregate]) -> None:
-    """COUNT(x) is a COUNT(*) of the rows that have an x: refused beside what is of all rows."""
-    for name, one in asked.items():
-        if column != one.skips:
-            refuse(
-                select,
-                f"COUNT({column}) is about the rows with a value of {column}, and {name} is not; "
-                "ask for them in two statements",
-            )
+def _of_all(asked: Iterable[Aggregate]) -> Predicate | None:
+    """The rows that all aggregates are about, where these are not all that pass WHERE."""
+    listed = list(asked)
+    wanted = [one.where for one in listed if one.where is not None]
+    if wanted and all(one.is_about(wanted[0]) for one in listed):
+        return wanted[0]
+    return None
+
+
+def _query(one: Aggregate, every: Predicate | None) -> Query | Procedure:
+    if one.where is None or one.where == every or isinstance(one.where, Everything):
+        return one.query
+    return Filtered(one.query, one.where)

@@ -22,8 +22,10 @@ from halfmask.cli.planfile.spoken import declared, spoken
 from halfmask.errors import InvalidQuery
 from halfmask.plan import Filters, Keys, where
 from halfmask.privacy import Cost, is_stored, shown_place
+from halfmask.procedures import Filtered
 from halfmask.queries import price_of
 from halfmask.sources import is_address
+from halfmask.sql import Arrangement
 
 __all__ = ["Ask", "Budget", "Plan", "Table", "Wanted", "read_plan", "secretive"]
 
@@ -85,6 +87,7 @@ class Ask:
     wanted: the error to allow for each question, in place of a price, and the delta beside it.
     rows: the public guess of how many rows there are, in each group.
     values: the keys as written, to name the one that is refused.
+    arrangement: what is done to the released groups, where SQL says so.
     """
 
     name: str
@@ -97,6 +100,7 @@ class Ask:
     shares: Mapping[str, Any] | None
     rows: int | None
     values: Mapping[str, Any] = field(repr=False)
+    arrangement: Arrangement | None = None
 
     @property
     def query(self) -> Question | Mapping[str, Question]:
@@ -208,9 +212,10 @@ def _ask(release: Section, table: Table) -> Ask:
     name, rows = release.need("name", TEXT), table.rows
     beside = ("name", "where", "by", "rows", "error", *_MONEY)
     by, condition = grouping(release) if "by" in release.values else None, _filter(release)
+    done: Arrangement | None = None
     if "sql" in release.values:
         release.only("sql", "shares", *(key for key in beside if key not in ("where", "by")))
-        questions, by, condition = spoken(release, table.options)
+        questions, by, condition, done = spoken(release, table.options)
     elif "queries" in release.values:
         release.only("queries", "shares", *beside)
         questions = _questions(release.inside("queries"))
@@ -230,6 +235,7 @@ def _ask(release: Section, table: Table) -> Ask:
         shares=_shares(release),
         rows=_rows(release) or guess,
         values=release.values,
+        arrangement=done,
     )
 
 
@@ -238,7 +244,13 @@ def _questions(queries: Section) -> dict[str, Question]:
         raise queries.refusal(None, 'no query is named; add one, such as n = { query = "count" }')
     for name in queries.values:
         queries.need(name, TABLE)
-    return {name: question(queries.inside(name)) for name in queries.values}
+    return {name: _part_asked(queries.inside(name)) for name in queries.values}
+
+
+def _part_asked(section: Section) -> Question:
+    """One of several queries, which may have a filter of its own."""
+    asked, condition = question(section, "where"), _filter(section)
+    return asked if condition is None else Filtered(asked, condition)
 
 
 def _shares(release: Section) -> dict[str, Any] | None:

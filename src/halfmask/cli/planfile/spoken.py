@@ -6,7 +6,7 @@ from typing import Any
 from halfmask.cli.planfile.kinds import Question
 from halfmask.cli.planfile.section import BOUND, LIST, TEXT, Form, Section
 from halfmask.plan import Filters, Keys, Public, Schema
-from halfmask.sql import names_in, read_sql
+from halfmask.sql import Arrangement, names_in, read_sql
 
 __all__ = ["declared", "spoken"]
 
@@ -25,7 +25,7 @@ def declared(schema: Section, name: str) -> Public | str:
 
 def spoken(
     release: Section, table: Mapping[str, Any]
-) -> tuple[Mapping[str, Question], Keys | Filters | str | None, str | None]:
+) -> tuple[Mapping[str, Question], Keys | Filters | str | None, str | None, Arrangement | None]:
     """Read a SELECT: columns as they are written, and what the plan's own schema says of them.
 
     table: the arguments of `hm.open`.
@@ -36,4 +36,5 @@ def spoken(
         named = Schema.of(dict.fromkeys({*names_in(text), *known}, "unread")).knowing(known)
         asked = read_sql(text, named, unit=table.get("unit"))
     questions = asked.query if isinstance(asked.query, dict) else {"": asked.query}
-    return questions, asked.by, None if asked.where is None else str(asked.where)
+    condition = None if asked.where is None else str(asked.where)
+    return questions, asked.by, condition, asked.arrangement
