@@ -14,6 +14,7 @@ from halfmask.plan import (
     Everything,
     FoundKeys,
     GridCounts,
+    Keys,
     OnGrid,
     Points,
     Tally,
@@ -164,6 +165,13 @@ def pointed(draw):
         draw(st.sampled_from([None, "u", "n"])),
         draw(st.sampled_from([1, 2, 50])),
     )
+
+
+def picking(unit, most):
+    """Groups and rows of which each unit keeps a few."""
+    keys, grid = Keys("g", ["a", "A", "", "日本", None]), OnGrid("x", -16, 16, 0)
+    tally = Tally(((1, 0, 0, 0), (0, 0, 1, 0)), grid, (keys,), unit=UnitBound(unit, 30, most))
+    return tally, Points((grid, OnGrid("i", -(2**20), 2**20, 0)), unit=unit, rows=most)
 
 
 def cells_of(source, counts):

@@ -11,15 +11,15 @@ from source_asked import (
     naive_cells,
     naive_keys,
     naive_points,
+    picking,
     pointed,
     points_of,
     simple_filters,
     tallies,
 )
-from source_tables import KINDS, LITERALS, arrow_of
+from source_tables import KINDS, LITERALS
 
-from halfmask.plan import Keys, OnGrid, Points, Tally, UnitBound
-from halfmask.sources import open_source
+from halfmask.plan import Tally
 
 LOOSE = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 
@@ -72,12 +72,9 @@ def test_grids_on_a_server_are_exact(column, served, twin):
 
 @pytest.mark.parametrize("unit", KINDS)
 @pytest.mark.parametrize("most", [1, 2])
-def test_picks_are_the_same_rows_whatever_the_kind_of_the_unit(unit, most, served):
+def test_picks_are_the_same_rows_whatever_the_kind_of_the_unit(unit, most, served, twin, twins):
     """Of a unit of fractions too, of truth values and of times."""
     source, rows = served
-    local = open_source(arrow_of(rows), {"s": "unread"})
-    keys, grid = Keys("g", ["a", "A", "", "日本", None]), OnGrid("x", -16, 16, 0)
-    tally = Tally(((1, 0, 0, 0), (0, 0, 1, 0)), grid, (keys,), unit=UnitBound(unit, 30, most))
-    assert source.tally(tally) == local.tally(tally)
-    points = Points((grid, OnGrid("i", -(2**20), 2**20, 0)), unit=unit, rows=most)
-    assert points_of(source, points) == points_of(local, points)
+    tally, points = picking(unit, most)
+    assert source.tally(tally) == twin(tally, rows, KINDS)
+    assert points_of(source, points) == naive_points(points, rows, twins)

@@ -17,6 +17,7 @@ from source_asked import (
     naive_cells,
     naive_keys,
     naive_points,
+    picking,
     pointed,
     points_of,
     simple_filters,
@@ -88,6 +89,15 @@ def test_keys_of_spark_equal_the_twin(found, n, rows, parted, twins):
 @given(points=pointed(), n=anywhere)
 def test_points_of_spark_equal_the_twin(points, n, rows, parted, twins):
     assert points_of(parted[n], points) == naive_points(points, rows, twins)
+
+
+@pytest.mark.parametrize("unit", KINDS)
+def test_picks_of_spark_are_the_same_rows_whatever_the_kind_of_the_unit(
+    unit, rows, parted, twin, twins
+):
+    tally, points = picking(unit, 1)
+    assert parted[3].tally(tally) == twin(tally, rows, KINDS)
+    assert points_of(parted[7], points) == naive_points(points, rows, twins)
 
 
 def summed(source, columns, cells):
