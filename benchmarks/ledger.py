@@ -1,12 +1,15 @@
 """Durable charges a second, by one process and by eight racing for one budget.
 
 Run: python benchmarks/ledger.py [--spends 500]
-Every charge is on disk (fsync) before it returns; the figures are those of the disk below. The
-PostgreSQL server is one that this starts, with its usual settings of durability, over loopback.
+Every charge is on disk (fsync) before it returns, and the next one waits for it: so no account
+takes more charges a second than the disk below takes flushes, which is told with the machine's load
+before each race. The PostgreSQL server is one that this starts, with its usual settings of
+durability, over loopback.
 """
 
 import argparse
 import multiprocessing
+import os
 import sys
 import tempfile
 import time
@@ -71,10 +74,21 @@ def report(place, processes, count, outcomes, seconds):
     )
 
 
+def tell_disk(folder, count=100):
+    with open(Path(folder) / "flushed", "wb") as file:
+        began = time.perf_counter()
+        for _ in range(count):
+            os.pwrite(file.fileno(), b"x" * 8192, 0)
+            os.fdatasync(file.fileno())
+        flushes = count / (time.perf_counter() - began)
+    print(f"(load {os.getloadavg()[0]:.1f}, {flushes:,.0f} flushes/s)", end=" ")
+
+
 def on_postgres(count):
     server = PostgresServer(durable=True)
     try:
         for processes in (1, 8):
+            tell_disk(server.folder)
             print("PostgreSQL,", end=" ")
             race(f"{server.url()}#race_{processes}", processes, count, 2)
     finally:
@@ -110,6 +124,7 @@ def main():
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         for processes in (1, 8):
+            tell_disk(folder)
             race(Path(folder) / f"race-{processes}.ledger", processes, options.spends, 2)
     if programs() is None:
         print("PostgreSQL is not installed, so its rows are left out")

@@ -43,8 +43,9 @@ class Ledger:
     keeps the ledger in memory. A missing one is created and needs a `budget` (a number means
     `Pure`); an existing one keeps its own, and a different one is refused. `patience` is how many
     seconds to wait for others' lock. Raises LedgerError when it cannot be used, and says what to
-    do: also when it was deleted, replaced or put back to an older copy while in use, and when a
-    server went away amid a charge, which then counts as spent.
+    do: also when it was deleted, replaced or put back to an older copy while in use, when a
+    standby took over from its server, and when a server went away amid a charge, which then counts
+    as spent.
 
     Privacy: prices chosen adaptively and stopped at the budget compose to it. [see currencies]
 

@@ -53,14 +53,14 @@ class Standing:
         This takes the same time however long the chain is; `Ledger.verify` looks at what is
         between.
         """
-        account, begins = self.account, self.account.genesis
+        account, genesis = self.account, self.account.genesis
         stands = account.head_seq, account.head_hash, account.spent, account.spent_delta
-        meant = 0, begins, 0, 0
+        meant, begins = (0, genesis, 0, 0), genesis
         if self.rows:
             last = self.rows[max(self.rows)]
             meant = last.seq, last.sealed().hash, last.total, last.total_delta
             begins = self.rows[1].previous if 1 in self.rows else ""
-        if stands != meant or begins != account.genesis:
+        if stands != meant or begins != genesis:
             raise LedgerError(
                 "ledger: was changed by hand; run `halfmask ledger verify` to see where, "
                 "and restore a copy you trust"
