@@ -87,11 +87,13 @@ def estimators(X, epsilon, radius, relation, seed):
     yield "geometric median (not private)", lambda: geometric_median(X)
 
 
-def measured(n, d, epsilon, radius, kind, relation, trials):
+def measured(n, d, epsilon, radius, kind, relation, trials, only=None):
     errors, seconds = {}, {}
     for seed in range(trials):
         X = points(kind, n, d, seed)
         for name, estimate in estimators(X, epsilon, radius, relation, seed):
+            if only and name not in only:
+                continue
             began = time.process_time()
             try:
                 error = float(np.linalg.norm(np.array(estimate()) - CENTRE))
@@ -107,6 +109,7 @@ def main():
     parser.add_argument("--trials", type=int, default=11)
     parser.add_argument("--case", action="append", choices=CASES)
     parser.add_argument("--relation", action="append", choices=["replace", "add_remove"])
+    parser.add_argument("--only", action="append", help="an estimator, as the tables name it")
     given = parser.parse_args()
     for case in given.case or CASES:
         n, d, epsilon, radius = CASES[case]
@@ -116,7 +119,8 @@ def main():
             print(f"median error of {trials} trials (largest), CPU s\n")
             print("| estimator | " + " | ".join(KINDS) + " | CPU s |")
             print("| --- |" + " ---: |" * 4)
-            found = [measured(n, d, epsilon, radius, k, relation, trials) for k in KINDS]
+            asked = n, d, epsilon, radius
+            found = [measured(*asked, k, relation, trials, given.only) for k in KINDS]
             for name in found[0][0]:
                 cells = [
                     f"{statistics.median(errors[name]):.3g} ({max(errors[name]):.3g})"

@@ -42,14 +42,20 @@ class SpatialMedian(GridChoice):
     as large as any other, P(accepted θ) ∝ exp(-‖S(θ)‖ rate), whatever c, M and the bounds: these
     decide about the time alone. θ = c, where rows may coincide, is proposed by itself, as one cell.
 
-    The number of proposals depends on the rows, and no limit on it can be private: two neighbours
-    may have a good and a useless bound, and a refusal would tell them apart. So the draw goes on
-    until one is accepted. Up to four coordinates it goes on, after 100 failures, with proposals
-    from `Boxes`, whose bounds grow as close as it takes: seconds for thousands of rows, in
-    four coordinates up to many minutes, whatever these are. An accepted proposal has the same law
-    whichever bound it was made by, so to change over is exact too. From five coordinates on a draw
-    takes milliseconds where rows spread about alike in all directions, and longer than anyone waits
-    where most lie near one line or plane.
+    The number of proposals depends on the rows, and no limit on it can be private here: two
+    neighbours may have a good and a useless bound, and a refusal would tell them apart. So the draw
+    goes on until one is accepted. Up to four coordinates it goes on, after 100 failures, with
+    proposals from `Boxes`, whose bounds grow as close as it takes: seconds for thousands of rows,
+    in four coordinates up to many minutes, whatever these are. An accepted proposal has the same
+    law whichever bound it was made by, so to change over is exact too. From five coordinates on a
+    draw takes milliseconds where rows spread about alike in all directions, and longer than anyone
+    waits where most lie near one line or plane.
+
+    (What a private limit would need: let all proposals weigh K together, Z if accepted, and let
+    giving up weigh g K beside them. Then the expected number of proposals is at most 1 + 1/g. Were
+    neighbours' ln K within epsilon/2 of each other, as their ln Z and scores are, P(θ) =
+    exp(-rate ‖S(θ)‖)/(Z + g K) and P(giving up) = g/(g + Z/K) would move by exp(epsilon) at most.
+    But c, M and with them the bounds come from the rows, and nothing of the kind is known of K.)
 
     Attributes:
         lower, upper: the box, an integer for each coordinate, both ends within.

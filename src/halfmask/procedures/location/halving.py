@@ -36,7 +36,7 @@ def strength_needed(octaves: float, choices: int) -> float:
     Wherever a quarter of the rows are outliers: before these the answers are half as large, so it
     takes four times what normal points do. From simulations, see `benchmarks/halving.py`.
     """
-    return 10 * octaves + 100 + 40 * log(choices)
+    return 10 * octaves + 40 + 25 * log(choices)
 
 
 def halved(
