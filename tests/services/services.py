@@ -41,12 +41,28 @@ def durable_postgres():
 
 
 @pytest.fixture(scope="session")
-def spark():
-    """A session of a Spark of two threads."""
+def spark_service():
+    """A Spark of two threads; it serves Connect too, where that is installed."""
     if java() is None:
         absent("Java is not installed")
     if find_spec("pyspark") is None:
         absent("PySpark is not installed")
-    service = SparkService()
-    yield service.spark
+    service = SparkService(connect=find_spec("grpc_status") is not None)
+    yield service
     service.stop()
+
+
+@pytest.fixture(scope="session")
+def spark(spark_service):
+    """A session of it."""
+    return spark_service.spark
+
+
+@pytest.fixture(scope="session")
+def connect(spark_service):
+    """A session of Spark Connect, in the same Spark."""
+    if find_spec("grpc_status") is None:
+        absent("what PySpark needs for Connect is not installed")
+    session = spark_service.connected()
+    yield session
+    session.stop()

@@ -1,9 +1,11 @@
 """A Spark of two threads for this process alone: no page, only loopback, surely ended."""
 
 import os
+import secrets
 import shutil
 import sys
 import tempfile
+import warnings
 
 __all__ = ["SparkService", "java"]
 
@@ -19,6 +21,13 @@ SETTINGS = {
 }
 
 
+CONNECT = {
+    "spark.connect.grpc.binding.address": "127.0.0.1",
+    "spark.connect.grpc.binding.port": "0",  # a free one
+    "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+}
+
+
 def java() -> str | None:
     """The path of Java; None where there is none."""
     home = os.environ.get("JAVA_HOME", "")
@@ -26,10 +35,17 @@ def java() -> str | None:
 
 
 class SparkService:
-    """A session, `spark`, whose JVM ends with `stop`, or with this process."""
+    """A session, `spark`, whose JVM ends with `stop`, or with this process.
 
-    def __init__(self, threads: int = 2, **settings: str) -> None:
+    connect: whether the JVM also serves Spark Connect, to whom `connected` makes known.
+    """
+
+    def __init__(self, threads: int = 2, connect: bool = False, **settings: str) -> None:
         from pyspark.sql import SparkSession
+
+        self._token = secrets.token_hex()
+        if connect:
+            settings = CONNECT | {"spark.connect.authenticate.token": self._token} | settings
 
         self.folder = tempfile.mkdtemp(prefix="halfmask-spark-")
         os.environ.update(
@@ -39,9 +55,24 @@ class SparkService:
         builder = builder.config("spark.sql.warehouse.dir", f"{self.folder}/tables")
         for name, value in (SETTINGS | settings).items():
             builder = builder.config(name, value)
-        self.spark = builder.getOrCreate()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # of pandas: else Connect is left out
+            self.spark = builder.getOrCreate()
         self._gateway = self.spark.sparkContext._gateway
         self.pid = self._gateway.proc.pid
+
+    def connected(self):
+        """Return a new session of Spark Connect."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # of pandas
+            from pyspark.sql.connect.session import SparkSession
+
+            name = "org.apache.spark.sql.connect.service.SparkConnectService$"
+            server = getattr(getattr(self.spark.sparkContext._jvm, name), "MODULE$")
+            port = server.localPort()
+            return SparkSession.builder.remote(
+                f"sc://localhost:{port}/;token={self._token}"
+            ).create()
 
     def stop(self) -> None:
         """End the session and its JVM, and wait for both."""

@@ -71,6 +71,10 @@ def spark_of(arrow, folder, request):
     return request.getfixturevalue("spark").createDataFrame(arrow), {}
 
 
+def connect_of(arrow, folder, request):
+    return request.getfixturevalue("connect").createDataFrame(arrow), {}
+
+
 MEMBERS = {
     "arrow": lambda arrow, folder, request: (arrow, {}),
     "polars": lambda arrow, folder, request: (pl.from_arrow(arrow), {}),
@@ -82,6 +86,7 @@ MEMBERS = {
     "postgres, no scale": short_of,
     "postgres domain": domain_of,
     "spark": spark_of,
+    "connect": connect_of,
 }
 
 

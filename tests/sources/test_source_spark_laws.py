@@ -33,21 +33,24 @@ from halfmask.sources.sql.filters import condition
 
 FEW = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 PARTITIONS = (1, 3, 7)
+MEMBERS = (*PARTITIONS, "connect")
 COUNT = ((1, 0, 0, 0),)
 ALL = ((1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0))
 
 
 @pytest.fixture(scope="module")
-def parted(rows, spark):
-    """The same rows in 1, 3 and 7 partitions, each in an order of its own."""
+def parted(rows, spark, connect):
+    """The same rows in 1, 3 and 7 partitions, each in an order of its own; and by Connect."""
     frame = spark.createDataFrame(arrow_of(rows)).cache()
-    opened = {n: open_source(frame.repartition(n).cache(), {"s": "unread"}) for n in PARTITIONS}
+    frames = {n: frame.repartition(n).cache() for n in PARTITIONS}
+    frames["connect"] = connect.createDataFrame(arrow_of(rows)).repartition(3).cache()
+    opened = {n: open_source(held, {"s": "unread"}) for n, held in frames.items()}
     yield opened
     for source in opened.values():
         source.close()
 
 
-anywhere = st.sampled_from(PARTITIONS)
+anywhere = st.sampled_from(MEMBERS)
 
 
 @settings(FEW, max_examples=24)
@@ -67,7 +70,8 @@ def test_every_partition_gives_the_same_bounded_sums(norm, rows, parted, twin):
     features = ((2**40, 1, 0, 0), (0, 0, 1, 0), (0, -(2**53), -2, 0))
     keys = (Keys("b", [True, False, None]),)
     bounds = [UnitBound("u", norm), UnitBound("n", norm, groups=1)]
-    for n, (bound, groups) in zip(PARTITIONS, [*zip(bounds, [keys, keys]), (bounds[0], ())]):  # noqa: B905
+    asked = [*((bound, keys) for bound in bounds), (bounds[0], ()), (bounds[1], keys)]
+    for n, (bound, groups) in zip(MEMBERS, asked, strict=True):
         tally = Tally(features, grid, groups, unit=bound)
         assert parted[n].tally(tally) == twin(tally, rows, KINDS)
 
@@ -106,11 +110,12 @@ def summed(source, columns, cells):
     return source._engine.rows(sql, RuntimeError("refused"))[0]
 
 
-def test_comparisons_on_spark_are_two_valued(rows, parted, twins):
+@pytest.mark.parametrize("n", [3, "connect"])
+def test_comparisons_on_spark_are_two_valued(n, rows, parted, twins):
     """Each operator beside each literal, and its negation: missing cells are false, then true."""
     filters = [where for name in [*LITERALS, "b"] for where in simple_filters(name)]
-    cells = Cells(parted[3].schema, parted[3]._physical, SPARK)
-    found = summed(parted[3], [f"COUNT_IF({condition(f, True, cells)})" for f in filters], cells)
+    cells = Cells(parted[n].schema, parted[n]._physical, SPARK)
+    found = summed(parted[n], [f"COUNT_IF({condition(f, True, cells)})" for f in filters], cells)
     for where, count in zip(filters, found, strict=True):
         assert count == sum(twins.holds(where, row, KINDS) for row in rows), str(where)
 

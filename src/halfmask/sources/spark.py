@@ -22,6 +22,7 @@ from halfmask.noise import secure_words
 from halfmask.plan import Kind, Schema, Statistic
 from halfmask.sources.columns import NULL, canonical, declared, kinds_of
 from halfmask.sources.far import FAILED, Far
+from halfmask.sources.spark_beside import beside, is_remote, let_go, may_change
 from halfmask.sources.spark_points import whole
 from halfmask.sources.sql import SPARK
 from halfmask.sources.table import Table
@@ -29,24 +30,6 @@ from halfmask.sources.table import Table
 __all__ = ["SparkEngine", "open_spark"]
 
 A = TypeVar("A")
-
-_SETTINGS = {
-    "spark.sql.ansi.enabled": "true",
-    "spark.sql.ansi.doubleQuotedIdentifiers": "false",
-    "spark.sql.ansi.enforceReservedKeywords": "false",
-    "spark.sql.ansi.relationPrecedence": "false",
-    "spark.sql.decimalOperations.allowPrecisionLoss": "true",
-    "spark.sql.legacy.decimal.retainFractionDigitsOnTruncate": "false",
-    "spark.sql.legacy.integralDivide.returnBigint": "true",
-    "spark.sql.legacy.interval.enabled": "false",
-    "spark.sql.legacy.literal.pickMinimumPrecision": "true",
-    "spark.sql.parser.escapedStringLiterals": "false",
-    "spark.sql.parser.quotedRegexColumnNames": "false",
-    "spark.sql.variable.substitute": "false",
-}
-"""All that changes what our own SQL means. The frame's own meaning is fixed before: Spark keeps it
-in the recipe. Every other setting (time zone, memory, partitions, readers) stays as in the frame's
-session, for the recipe needs it, and our SQL asks for none of them."""
 
 _DAYS = 10**8
 """Dates further from 1970 have no microsecond in 64 bits; they are missing."""
@@ -72,10 +55,17 @@ _TYPES: tuple[tuple[str, str, str], ...] = (
 )
 """Spark's types, what other engines call them (empty: the same), and a cell of them so."""
 
+_STREAM = "a stream has no fixed rows; write it to a table, and open that"
+_OLD = "this PySpark cannot clone a session of Spark Connect; install 4.3 or newer"
+_CHANGES = (
+    "Spark computes this DataFrame anew for each question, with other rows each time "
+    "(rand, uuid or the like); .cache() it, or write it and open what was written"
+)
+
 _LOGGERS = (
     "py4j.clientserver",
     "py4j.java_gateway",
-    "pyspark.sql.connect.client.logging",
+    "pyspark.sql.connect.logging",
     "DataFrameQueryContextLogger",
     "SQLQueryContextLogger",
 )
@@ -90,7 +80,8 @@ def open_spark(frame: Any, schema: Schema | Mapping[str, Kind] | None) -> Table:
     """
     try:
         types = [(field.name, field.dataType.simpleString()) for field in frame.schema.fields]
-        why = _changes(frame)
+        old = is_remote(frame) and not hasattr(frame.sparkSession, "cloneSession")
+        why = _STREAM if frame.isStreaming else _OLD if old else ""
     except Exception:
         types, why = [], "Spark does not answer; is its session stopped?"
     if why:
@@ -104,6 +95,9 @@ def open_spark(frame: Any, schema: Schema | Mapping[str, Kind] | None) -> Table:
     public = declared(kinds_of("DataFrame", known), schema)
     physical = {c.name: canonical(c.name, c.kind, *cells[c.name], SPARK) for c in public}
     engine = SparkEngine(frame)
+    if engine.may_change:
+        engine.close()
+        raise SourceError(f"source: {_CHANGES}")
     return Table("DataFrame", public, physical, engine.table, engine)
 
 
@@ -114,24 +108,13 @@ def _typed(spark_type: str, cell: str) -> tuple[str, str]:
     return "", cell
 
 
-def _changes(frame: Any) -> str:
-    """Say why a frame has no fixed rows, as far as Spark knows; empty if it has."""
-    if frame.isStreaming:
-        return "a stream has no fixed rows; write it to a table, and open that"
-    plan = getattr(frame, "_jdf", None)  # Connect keeps plans to itself
-    if plan is not None and not plan.queryExecution().withCachedData().deterministic():
-        return (
-            "Spark computes this DataFrame anew for each question, with other rows each time "
-            "(rand, uuid or the like); .cache() it, or write it and open what was written"
-        )
-    return ""
-
-
 class SparkEngine:
     """A session of our own beside the frame's, with the frame in it as the view `table`.
 
     Both share Spark's context, caches and executors. The frame passes from one session to the other
-    as a global view, under a name of 128 random bits, which is dropped at once.
+    as a view, under a name of 128 random bits, which is dropped at once.
+
+    may_change: whether Spark knows that its rows may be others each time.
     """
 
     dialect = SPARK
@@ -141,7 +124,10 @@ class SparkEngine:
         self.table = "halfmask_" + "".join(f"{word:016x}" for word in secure_words().words(2))
         self._closed = False
         failure = SourceError("source: Spark cannot open the DataFrame; its reason is not shown")
-        self._session: Any = self._guarded(failure, lambda: _beside(frame, self.table))
+        self._session: Any = self._guarded(failure, lambda: beside(frame, self.table))
+        self.may_change = self._guarded(
+            failure, lambda: may_change(frame, self._session, self.table)
+        )
 
     def rows(self, sql: str, error: Exception) -> list[tuple[Any, ...]]:
         """Return the rows of a query, or raise `error` alone: an engine's words may hold rows."""
@@ -195,26 +181,7 @@ class SparkEngine:
         if not self._closed:
             self._closed = True
             with suppress(Exception), _silence():  # Spark may be stopped already
-                self._session.catalog.dropTempView(self.table)
-
-
-def _beside(frame: Any, name: str) -> Any:
-    """Return a session like the frame's, under our settings, that has the frame as a view."""
-    theirs = frame.sparkSession
-    ours = theirs.newSession()
-    for key, value in theirs.conf.getAll.items():
-        if ours.conf.get(key, None) != value and ours.conf.isModifiable(key):
-            ours.conf.set(key, value)
-    for key, value in _SETTINGS.items():
-        ours.conf.set(key, value)
-    # By position: names may be equal, differ in case alone, or hold dots and quotes.
-    frame.toDF(*(f"c{i}" for i in range(len(frame.columns)))).createGlobalTempView(name)
-    try:
-        place = ours.conf.get("spark.sql.globalTempDatabase", "global_temp")
-        ours.table(f"{place}.{name}").createTempView(name)
-    finally:
-        theirs.catalog.dropGlobalTempView(name)
-    return ours
+                let_go(self._session, self.table)
 
 
 def _plain(row: Any) -> tuple[Any, ...]:
@@ -239,7 +206,7 @@ def _silence() -> Iterator[None]:
     from pyspark.logger import PySparkLogger  # its loggers must be of its own class
 
     for name in _LOGGERS:
-        own = name.endswith("ContextLogger")
+        own = not name.startswith("py4j")
         (PySparkLogger.getLogger if own else logging.getLogger)(name).addFilter(_filter)
     _silent.now = True
     try:
