@@ -11,7 +11,7 @@ from halfmask.errors import InvalidQuery
 from halfmask.imagined import foreseen
 from halfmask.plan import Filters, Keys, Predicate, Schema
 from halfmask.privacy import Cost, PrivacyUnit, Relation, exact
-from halfmask.procedures import Together, UnknownKeys
+from halfmask.procedures import Filtered, Together, UnknownKeys
 from halfmask.queries import Expected, Setting, price_of
 from halfmask.rendering import figure
 
@@ -183,11 +183,13 @@ def _supposed_schema(
     where: str | Predicate | None,
 ) -> dict[str, Any]:
     """Columns that the queries name are numbers; all that is compared is as its comparison says."""
-    if where is not None or by is not None:
+    asked = list(query.values() if isinstance(query, Mapping) else (query,))
+    filtered = any(isinstance(one, Filtered) and one.counted is None for one in asked)
+    if where is not None or by is not None or filtered:
         raise InvalidQuery("schema: with `where` or `by`, name the columns and kinds, as for open")
     kinds: dict[str, Any] = {unit: "text"} if unit is not None else {}
-    for one in query.values() if isinstance(query, Mapping) else (query,):
+    for one in asked:
         named = getattr(one, "columns", None) or ()
-        column = getattr(one, "column", None)
+        column = one.counted if isinstance(one, Filtered) else getattr(one, "column", None)
         kinds |= dict.fromkeys([*named, *([column] if column is not None else [])], "real")
     return kinds

@@ -6,7 +6,7 @@ from typing import Any
 from halfmask.arriving import Arriving
 from halfmask.errors import InvalidQuery
 from halfmask.noise import Words
-from halfmask.plan import Arrivals, Periods, Predicate
+from halfmask.plan import Arrivals, Filters, Keys, Periods, Predicate
 from halfmask.privacy import Ledger
 from halfmask.queries import Count, CountDistinct, Running, Setting, Sum, price_of
 from halfmask.series import Series
@@ -31,7 +31,7 @@ class Serial(ABC):
         """The budget, and what was spent of it."""
 
     @abstractmethod
-    def _setting(self, by: None, where: str | Predicate | None) -> Setting: ...
+    def _setting(self, by: Keys | Filters | None, where: str | Predicate | None) -> Setting: ...
 
     def series(  # noqa: PLR0913
         self,
@@ -42,6 +42,7 @@ class Serial(ABC):
         time: str | None = None,
         start: Any = None,
         every: Any = None,
+        by: Keys | Filters | None = None,
         where: str | Predicate | None = None,
         table: str | None = None,
         epsilon: Any = None,
@@ -60,10 +61,14 @@ class Serial(ABC):
             query: `Count()`, `CountDistinct()` or `Sum(...)`.
             periods: how many there will be, at most.
             time: the column of times, or of numbers, that says in which period a row is; then also
-                `start` and `every`. None, of a folder of Parquet files where a row is the unit:
-                a period is what arrived since the last closing, and only new files are read.
+                `start` and `every`. None, of a folder of Parquet files: a period is what arrived
+                since the last closing, and only new files are read. A unit is then held to its
+                bound in each period on its own, for as many times the noise as there are periods
+                (at a rho or mu the root of that).
             start: where the first period begins: a date, a datetime, an ISO text, or a number.
             every: "month", "quarter", "year", "week", "day", "hour", a timedelta, or a number.
+            by: public groups; the price is that of one, where a row is the unit. Units must have
+                `groups_per_unit` as many as there are groups: each is held to its bound in each.
             where: as for `ask`, and so the price, which is that of all releases together.
             table: a name for the one growing table of the series, where it is opened from memory:
                 by it you say that a newer frame is the same table. A file is known by its path.
@@ -86,6 +91,11 @@ class Serial(ABC):
         """
         if self._closed:
             raise InvalidQuery("series: the table was closed; open it again")
+        if isinstance(by, str):
+            raise InvalidQuery(
+                f"by: keys of {by!r}, found in the rows, would differ from period to period; "
+                f"list them, as in Keys({by!r}, [...])"
+            )
         if isinstance(self._source, JoinedTable):
             raise InvalidQuery(
                 "series: rows of a join change when rows are added to its tables, and a series is "
@@ -98,7 +108,7 @@ class Serial(ABC):
         return Series(
             name,
             Running(query, time or "", when),
-            self._setting(None, where),
+            self._setting(by, where),
             price_of(epsilon, delta, rho, mu),
             self._source,
             self.ledger,

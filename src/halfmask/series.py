@@ -26,12 +26,12 @@ from halfmask.queries import (
     Running,
     Setting,
 )
-from halfmask.release import Preview, Provenance, Release
+from halfmask.release import GroupedRelease, Preview, Provenance, Release
 from halfmask.room import Room, recorded, replayed
 from halfmask.sources import Source
 from halfmask.version import __version__
 
-__all__ = ["Series"]
+__all__ = ["Series", "is_begun"]
 
 _STOPPED = (
     "Interrupted after the price was charged; the charge stays. What is not stored was not shown: "
@@ -89,6 +89,19 @@ class Series:
         return self.question.periods.labels
 
     @property
+    def ready(self) -> tuple[str, ...]:
+        """The periods that may be released now, as far as is known without reading a row.
+
+        Of time: those that are over everywhere; by arrival: one more where new files are there; of
+        numbers: those that were closed, since nothing tells which are over.
+        """
+        known, edges = self._known(), self.question.periods.edges
+        if self.arriving is not None:
+            return self.periods[: known + bool(known < len(self.periods) and self._fresh())]
+        over = sum(isinstance(end, datetime) and _is_over(end) for end in edges[1:])
+        return self.periods[: max(known, over)]
+
+    @property
     def closed(self) -> tuple[str, ...]:
         """The periods that were closed so far, in this process or in another."""
         return self.periods[: self._known()]
@@ -97,8 +110,8 @@ class Series:
         """Predict the error of the totals: reads no row, spends nothing."""
         return preview_of(self.closings.blank().expected(), self.price)
 
-    def release(self, through: object) -> Release:
-        """Return the running totals at the ends of all periods up to this one.
+    def release(self, through: object) -> Any:
+        """Return the running totals at the ends of all periods up to this one, of each group.
 
         The first release of a series spends its price; later ones are free. Periods that are not
         closed yet are measured in the table at hand and so closed: rows that come later are not
@@ -115,11 +128,11 @@ class Series:
         """
         return self._released(through, single=False)
 
-    def counts(self, through: object) -> Release:
+    def counts(self, through: object) -> Any:
         """Return the numbers of each period alone, up to this one; otherwise as `release`."""
         return self._released(through, single=True)
 
-    def _released(self, through: object, *, single: bool) -> Release:
+    def _released(self, through: object, *, single: bool) -> Release | GroupedRelease:
         periods = self.question.periods.find(through)
         self._check_over(periods)
         if self._known() < periods:
@@ -133,11 +146,16 @@ class Series:
         if not done:
             raise Interrupted(_STOPPED)
         stored = [self._stored(period) for period in range(1, periods + 1)]
-        noisy = tuple(int(str(number)) for record, _ in stored for number in record)
-        estimate = self.closings.totals(noisy, periods, single=single)
+        records = [record for record, _ in stored]
+        estimates = self.closings.read(records, periods, single=single)
         seeded = any(made.seeded for _, made in stored)
-        title = replace(self.question, single=single)
-        return Release(title, estimate, replace(stored[-1][1], seeded=seeded))
+        title, made = replace(self.question, single=single), replace(stored[-1][1], seeded=seeded)
+        by = self.setting.by
+        if by is None:
+            return Release(title, estimates[0], made)
+        keyed = zip(self.setting.keys, estimates, strict=True)
+        releases = tuple(Release(title, one, made, key) for key, one in keyed)
+        return GroupedRelease(title, by.column, releases, made)
 
     def _pay(self) -> Receipt:
         """Charge the price, or find that it was: one row, with all that fixes the noise to come."""
@@ -146,7 +164,8 @@ class Series:
         answer = json.dumps(fixed | {"table": self.table})
         where = self.setting.where
         filtered = "" if isinstance(where, Everything) else f" where {where}"
-        text = f"{self.question!r}{filtered}; for {self.setting.unit.describe()}"
+        groups = "" if self.setting.by is None else f" by {self.setting.by!r}"
+        text = f"{self.question!r}{groups}{filtered}; for {self.setting.unit.describe()}"
         paid = self.ledger.charge(
             self.price, query=text, actor=self.actor, request_id=self._id, answer=answer
         )
@@ -279,7 +298,7 @@ class Series:
     def _check_over(self, periods: int) -> None:
         """Refuse to close what is not over: its later rows would be counted in no period."""
         end = self.question.periods.edges[periods]
-        if isinstance(end, datetime) and end - _ANYWHERE > datetime.now(UTC).replace(tzinfo=None):
+        if isinstance(end, datetime) and not _is_over(end):
             raise InvalidQuery(
                 f"period: {self.periods[periods - 1]} ends at {end} and is not over; release it "
                 "then, since rows that come later would not be counted"
@@ -287,7 +306,21 @@ class Series:
 
     @property
     def _id(self) -> str:
-        return f"series {json.dumps(self.name)}"
+        return _id(self.name)
 
     def __repr__(self) -> str:
         return f"<series {self.name!r}: {self.question.title}, {len(self.closed)} closed>"
+
+
+def _id(name: str) -> str:
+    return f"series {json.dumps(name)}"
+
+
+def is_begun(name: str, ledger: Ledger) -> bool:
+    """Whether a series of this name was paid for."""
+    return ledger.stored(_id(name)) is not None
+
+
+def _is_over(end: datetime) -> bool:
+    """Whether a moment has passed on every clock."""
+    return end - _ANYWHERE <= datetime.now(UTC).replace(tzinfo=None)

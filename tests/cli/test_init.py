@@ -43,6 +43,18 @@ def test_what_is_a_comment_works_when_it_is_not(folder, table):
     assert "4 releases" in result.out
 
 
+def test_a_series_is_offered_of_a_column_of_times(folder):
+    times = pa.array([0, 1], pa.timestamp("us"))
+    pq.write_table(pa.table({"at": times, "pay": [1.5, 2.0]}), folder.path / "log.parquet")
+    folder.run("init", "log.parquet")
+    text = completed(folder.read("plan.toml")).replace("# ledger", "ledger")
+    head, _, series = text.partition("# [[series]]")
+    lines = [line.removeprefix("# ") for line in series.splitlines()]
+    whole = "\n".join([head, "[[series]]", *lines])
+    assert "still to be filled in" in folder.plan(whole).err
+    assert folder.plan(whole.replace('start = "?"', 'start = "2020-01-01"')).code == 0
+
+
 def test_the_unit_is_offered_by_its_name(folder, table):
     folder.run("init", table)
     text = folder.read("plan.toml")

@@ -68,6 +68,15 @@ def test_each_of_several_queries_may_have_its_filter():
         asked('queries = { n = { query = "count", where = "salary >" } }\n')
 
 
+def test_names_of_as_are_no_columns():
+    text = "SELECT dept AS d, COUNT(*) AS n FROM staff GROUP BY d HAVING n > 3 ORDER BY N DESC"
+    found = asked(f'sql = "{text}"\n')
+    assert found.by == hm.Keys("dept", ["ops", "r&d"])
+    assert found.arrangement.steps[0] == "kept where n > 3"
+    with pytest.raises(hm.InvalidQuery, match="ORDER BY takes keys"):
+        asked(f'sql = "{text.replace("N DESC", "m")}"\n')
+
+
 def test_released_groups_are_shown_as_sql_says(folder):
     plan = """
 [table]

@@ -120,6 +120,8 @@ def test_links_lead_to_files(name):
 def test_plans_in_the_plan_page_run(block, beside):
     folder = beside / "examples" / "salaries"
     (folder / "page.toml").write_text(block, encoding="utf-8")
+    (folder / "floors.csv").write_text("dept,floor\nops,1\nr&d,2\n", encoding="utf-8")
+    (folder / "log.csv").write_text("at,dept,ok\n2025-01-03,ops,true\n", encoding="utf-8")
     for command in ("check", "cost", "run"):
         result = CliRunner().invoke(app, [command, str(folder / "page.toml")])
         assert (result.exit_code, result.stderr) == (0, "")
@@ -133,13 +135,15 @@ def test_the_plan_page_names_every_query_with_its_keys():
 
 def test_the_plan_page_shows_every_key():
     """What a plan may say is learned from its own refusals: each lists the keys it knows."""
-    (block,) = blocks("docs/plan.md", "toml")
+    whole, *others = blocks("docs/plan.md", "toml")
+    shown = "\n".join((whole, *others))
     for where in ('[table]\nsource = "x"\n', '[table]\nsource="x"\n[budget]\nepsilon = 1\n'):
         with pytest.raises(Exception, match="known: ") as refused:
             read_plan(Document(Path("p.toml"), f"{where}zzzzzzzz = 1\n"))
         for key in str(refused.value).partition("known: ")[2].split(", "):
-            assert key in ("delta", "rho", "mu") or re.search(rf"\b{key}\b", block), key
-    assert tomllib.loads(block)
+            assert key in ("delta", "rho", "mu") or re.search(rf"\b{key}\b", shown), key
+    assert tomllib.loads(whole)
+    assert {key for one in others for key in tomllib.loads(one)} >= {"series", "table"}
 
 
 @pytest.mark.parametrize("plan", sorted((ROOT / "examples").glob("*/plan.toml")), ids=str)

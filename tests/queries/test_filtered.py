@@ -93,6 +93,20 @@ def test_values_counted_beside_their_mean_are_those_counted_alone(kind):
     assert abs(shared["n"].value - 8) < 1e-2
 
 
+@pytest.mark.parametrize("relation", ["add_remove", "replace"])
+@pytest.mark.parametrize("of", [hm.Mean("v", 0, 9), hm.Variance("v", 0, 9)], ids=repr)
+def test_values_are_read_off_sums_of_any_shape(relation, of):
+    """Under `replace` those of a mean alone are rotated."""
+    rows = {"v": [1.0, None, 3.0, 9.5, None]}
+    table = hm.open(rows, schema={"v": "real"}, budget=10**6, relation=relation)
+    for beside in ({}, {"n": hm.Count()}):
+        values = hm.Filtered(hm.Count(), "v is not None")
+        found = table.ask({"v": values, "of": of, **beside}, epsilon=10**5)
+        assert abs(found["v"].value - 3) < 1e-2
+        low, high = found["v"].interval()
+        assert low <= 3 <= high
+
+
 VALUES = hm.Filtered(hm.Count(), "x is not None")
 TRIO = {"n": hm.Count(), "v": VALUES, "m": hm.Mean("x", 0, 10)}
 

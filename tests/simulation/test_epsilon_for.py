@@ -18,6 +18,8 @@ CASES = {
     "replaced": (hm.Sum("x", 0, 10), "2.5", {"relation": "replace"}),
     "delta": (hm.CoordinateMedian(0, 10, ("x",)), 0.1, {"delta": 1e-9}),
     "filtered": (hm.Count(), 2, {"where": "x > 3", "schema": SCHEMA}),
+    "of some": (hm.Filtered(hm.Mean("x", 0, 100_000), "x > 3"), 500, {"schema": SCHEMA}),
+    "values": (hm.Filtered(hm.Count(), "x is not None"), 2, {}),
 }
 
 
@@ -67,3 +69,5 @@ def test_a_question_that_is_wrong_at_any_price_is_refused_as_such():
         hm.epsilon_for(hm.Sum("z", 0, 1), error=1, rows=10, schema=SCHEMA)
     with pytest.raises(hm.InvalidQuery, match="schema: with `where`"):
         hm.epsilon_for(hm.Count(), error=1, rows=10, where="x > 3")
+    with pytest.raises(hm.InvalidQuery, match="schema: with `where`"):
+        hm.epsilon_for(hm.Filtered(hm.Count(), "x > 3"), error=1, rows=10)

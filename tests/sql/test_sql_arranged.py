@@ -4,13 +4,14 @@ import json
 
 import duckdb
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import halfmask as hm
 from halfmask.noise import seeded_words
 from halfmask.spoken import arranged
 
+OTHER = "no'' such"
 KEYS = ["ops", "it's", "r&d", "", None]
 ROWS = {
     "dept": [key for number, key in enumerate(KEYS, 1) for _ in range(number)] * 3,
@@ -204,6 +205,28 @@ def test_what_hangs_on_more_than_is_released_is_refused_before_a_charge(text):
     with pytest.raises(hm.InvalidQuery, match=REFUSED[text]):
         staff.sql(text, epsilon=1)
     assert not staff.ledger.entries()
+
+
+HOSTILE = st.text(st.sampled_from("ab'\"`;-,%_\\/*<&>\n\0 é\u202e{}"), min_size=1, max_size=8)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(HOSTILE, min_size=2, max_size=4, unique=True), HOSTILE, HOSTILE)
+def test_names_and_keys_of_any_letters_are_names_and_keys(keys, column, name):
+    """Nothing of them is read as SQL, as a condition or as HTML."""
+    assume(column.casefold() != name.casefold())
+    rows = {column: [key for number, key in enumerate(keys, 1) for _ in range(number)]}
+    with hm.open(rows, budget=10**6, schema={column: "text"}) as table:
+        given, wanted = ('"{}"'.format(one.replace('"', '""')) for one in (column, name))
+        text = (
+            f"SELECT {given}, COUNT(*) AS {wanted} FROM t WHERE {given} <> '{OTHER}' "
+            f"GROUP BY {given} HAVING {wanted} > 1.5 ORDER BY {wanted} DESC, {given} LIMIT 3"
+        )
+        found = table.sql(text, keys={column: keys}, epsilon=10**4)
+        assert list(found) == keys[:0:-1][:3]
+        assert "<" not in found._repr_html_().partition("<p><small>")[2].removesuffix(
+            "</small></p>"
+        )
 
 
 def test_a_huge_limit_shows_all():

@@ -43,8 +43,7 @@ def check_apart(plan: Plan, *outputs: Path | None) -> None:
 
 def _kept(plan: Plan) -> Iterator[tuple[Path, str]]:
     yield plan.document.path, "the plan itself"
-    source = plan.table.source
-    if isinstance(source, Path):
+    for source in plan.table.files:
         yield source, "the plan's table"
         for found in (
             source.glob("**/*.parquet")

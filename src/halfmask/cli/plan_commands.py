@@ -1,5 +1,6 @@
 """The commands that work on a plan: check, cost, run."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -7,11 +8,14 @@ import typer
 
 from halfmask.cli.figures import Answer
 from halfmask.cli.outputs import check_apart, check_writable
-from halfmask.cli.planfile import Ask, Document, Plan, read_plan
+from halfmask.cli.planfile import Ask, Document, Plan, Recurring, read_plan
 from halfmask.cli.publish import print_answers, write_csv, write_json
 from halfmask.cli.session import (
+    due,
     fitting,
     foresee,
+    going_on,
+    last_period,
     open_plan,
     pay_on_paper,
     priced,
@@ -35,6 +39,7 @@ def check(path: PlanPath) -> None:
     plan, curator = _opened(path)
     with curator:
         foresee(plan, curator)
+        series = going_on(plan, curator)
         pay_on_paper(plan, curator.ledger)
         _introduce(plan, curator)
         rows = [
@@ -42,6 +47,7 @@ def check(path: PlanPath) -> None:
             for ask in plan.asks
             for line, words in enumerate(_asked(ask))
         ]
+        rows += [(one.name, each.question.title, _about(one), one.price) for one, each in series]
         table(("release", "asks", "of which rows", "price"), rows)
         _sum_up(plan, curator)
     say("No row was read and nothing was spent.")
@@ -61,7 +67,7 @@ def preview(path: PlanPath) -> None:
     with curator:
         _foreshow(plan, curator)
         bought = fitting(plan, curator.ledger)
-        missed = [ask for ask in plan.asks if ask not in bought]
+        missed = [one for one in due(plan, curator.ledger) if one not in bought]
         if not missed:
             say("All of it fits.")
             return
@@ -77,11 +83,15 @@ def _foreshow(plan: Plan, curator: Curator) -> None:
         for ask, previews in foreseen
         for line, (name, one) in enumerate(previews.items())
     ]
+    series = going_on(plan, curator)
+    rows += [(one.name, "", one.price, *_shown(each.preview())) for one, each in series]
     headers = ("release", "of", "price", "expected error", "95 % interval")
     table(headers, rows)
-    say(*_assumptions(foreseen))
+    if foreseen:
+        say(*_assumptions(foreseen))
     _sum_up(plan, curator)
-    say(f"{Meaning(total(plan.asks, curator.ledger)).in_words()}.")
+    whole = total([*plan.asks, *plan.series], curator.ledger)
+    say(f"{Meaning(whole).in_words()}.")
 
 
 def run(
@@ -103,6 +113,8 @@ def run(
     with checked:
         check_apart(plan, json, csv)
         foresee(plan, checked)
+        for one, series in going_on(plan, checked):
+            last_period(plan, one, series)
         pay_on_paper(plan, checked.ledger)
         curator = checked.with_ledger(take_ledger(plan))
         answers: dict[str, Answer] = {}
@@ -111,7 +123,7 @@ def run(
         finally:  # what was paid for is shown, whatever stopped the rest
             if answers:
                 print_answers(answers)
-                _promise(plan, curator, len(answers))
+                _promise(plan, curator, answers)
             if answers and json:
                 write_json(json, answers, path, curator)
             if answers and csv:
@@ -127,20 +139,26 @@ def _opened(path: Path) -> tuple[Plan, Curator]:
 
 
 def _ask_all(plan: Plan, curator: Curator, answers: dict[str, Answer], actor: str | None) -> None:
-    with working(len(plan.asks)) as step:
+    with working(len(plan.asks) + len(plan.series)) as step:
         for ask in plan.asks:
             step(ask.name)
             answer = curator.ask(ask.query, actor=actor, **ask.options)
             answers[ask.name] = arranged(answer, ask.arrangement)
+        for one, series in going_on(plan, curator, actor):
+            step(one.name)
+            answers[one.name] = series.release(last_period(plan, one, series))
 
 
 def _introduce(plan: Plan, curator: Curator) -> None:
     count = "1 release" if len(plan.asks) == 1 else f"{len(plan.asks)} releases"
+    count += f" and {len(plan.series)} series" if plan.series else ""
     say(f"{plan.document.path}: {count} of {curator.table}; protected: {_whom(curator)}")
 
 
-def _promise(plan: Plan, curator: Curator, answered: int) -> None:
-    whole = total(plan.asks[:answered], curator.ledger)
+def _promise(plan: Plan, curator: Curator, answers: Mapping[str, Answer]) -> None:
+    asked: list[Ask | Recurring] = [*plan.asks, *plan.series]
+    answered = [one for one in asked if one.name in answers]
+    whole = total(answered, curator.ledger)
     say(
         f"The promise: {whole} for all of these together; protected: {_whom(curator)}.",
         _left(plan, curator),
@@ -152,7 +170,10 @@ def _whom(curator: Curator) -> str:
 
 
 def _sum_up(plan: Plan, curator: Curator) -> None:
-    say(f"In all: {total(plan.asks, curator.ledger)}. {_left(plan, curator)}")
+    asked, left = due(plan, curator.ledger), _left(plan, curator)
+    paid = [one.name for one in plan.series if one not in asked]
+    before = f" Paid before: {', '.join(paid)}." if paid else ""
+    say(f"In all: {total(asked, curator.ledger) if asked else 'nothing'}.{before} {left}")
 
 
 def _left(plan: Plan, curator: Curator) -> str:
@@ -168,6 +189,11 @@ def _beside(ask: Ask) -> str:
     where = [f"where {ask.where}"] if ask.where else []
     done = [f"({'; '.join(ask.arrangement.steps)})"] if ask.arrangement else []
     return " ".join(by + where + done) or "all"
+
+
+def _about(one: Recurring) -> str:
+    by = [] if one.by is None else [f"by {_groups(one.by)}"]
+    return " ".join(by + ([f"where {one.where}"] if one.where else [])) or "all"
 
 
 def _groups(by: Keys | Filters | str) -> str:
@@ -191,6 +217,10 @@ def _assumptions(foreseen: list[tuple[Ask, dict[str, Any]]]) -> list[str]:
 def _error(ask: Ask, preview: Any) -> tuple[str, str]:
     if ask.rows is None:
         return "", ""
+    return _shown(preview)
+
+
+def _shown(preview: Any) -> tuple[str, str]:
     return (
         figure(preview.rmse, preview.rmse),
         f"{figure(preview.interval_width, preview.rmse)} wide",

@@ -73,6 +73,19 @@ by = {{ column = {column}, keys = ["{mark}"] }}
 epsilon = 0.2
 """
 
+_SERIES = """\
+# Running totals of a table that grows, released further at each run: name a ledger for these.
+
+# [[series]]
+# name = "rows so far"
+# query = "count"
+# time = {column}
+# start = "{mark}"  # a date, such as "2026-01-01"
+# every = "month"
+# periods = 12
+# epsilon = 0.2
+"""
+
 
 def draft(schema: Schema, source: str, plan: str, ledger: str, table: str | None = None) -> str:
     """Write a plan: a release of each shape, one column each.
@@ -98,6 +111,9 @@ def draft(schema: Schema, source: str, plan: str, ledger: str, table: str | None
     group = next((column for column in others if column.kind in _GROUPS and column != number), None)
     if group is not None:
         parts.append(_group(group))
+    time = next((column for column in others if column.kind == "time"), None)
+    if time is not None:
+        parts.append(_SERIES.format(column=_quoted(time.name), mark=PLACEHOLDER))
     return "\n".join(parts)
 
 

@@ -138,18 +138,27 @@ def _unit(plan: Plan) -> PrivacyUnit:
 
 def _schema(plan: Plan) -> Schema:
     """Names and kinds: from a CSV file's header alone, or from what the file says of itself."""
-    source = plan.table.source
-    declared: dict[str, Any] = plan.table.options.get("schema", {})
-    with plan.document.naming(("table",), {**plan.table.options, "source": source}):
-        if isinstance(source, Path) and _is_csv(source):
-            stated, public = facts(declared)
-            kinds: dict[str, Kind] = dict.fromkeys(header(source), "unread")
-            for name in declared:
-                Schema.of(kinds).column(name)
-            return Schema.of({**kinds, **(stated or {})}).knowing(public)
-        table = plan.table.options.get("table")
-        with open_table(source, table=table, budget=1, schema=declared or None) as curator:
-            return curator.schema
+    table = plan.table
+    declared: dict[str, Any] = table.options.get("schema", {})
+    with plan.document.naming(("table",), {**table.options, "source": table.source}):
+        if table.join is None:
+            return _schema_of(table.source, table.options.get("table"), declared)
+        sides = [_schema_of(side, None, {}) for side in table.files]
+        right = [one for one in sides[1] if one.name != table.join["on"]]
+        stated, public = facts(declared)
+        kinds = {one.name: one.kind for one in (*sides[0], *right)} | (stated or {})
+        return Schema.of(kinds).knowing(public)
+
+
+def _schema_of(source: Path | str, table: str | None, declared: dict[str, Any]) -> Schema:
+    if isinstance(source, Path) and _is_csv(source):
+        stated, public = facts(declared)
+        kinds: dict[str, Kind] = dict.fromkeys(header(source), "unread")
+        for name in declared:
+            Schema.of(kinds).column(name)
+        return Schema.of({**kinds, **(stated or {})}).knowing(public)
+    with open_table(source, table=table, budget=1, schema=declared or None) as curator:
+        return curator.schema
 
 
 def _is_csv(source: Path) -> bool:
@@ -243,6 +252,9 @@ def _notes(plan: Plan, schema: Schema, unit: PrivacyUnit) -> list[str]:
         for ask in plan.asks
         if isinstance(ask.by, Keys) and ask.by.size > _KEYS
     ]
+    if plan.table.join is not None:
+        notes.append("whether rows of the join are of one unit each: hm.open checks that.")
+    notes += [f"the series {one.name!r}: it is proved, not attacked." for one in plan.series]
     if unit.relation is Relation.REPLACE:
         notes.append("whether the number of units may be public: `replace` makes it so.")
     if unit.column:

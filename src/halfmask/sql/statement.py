@@ -75,11 +75,21 @@ def read_sql(
 def names_in(text: str) -> tuple[str, ...]:
     """Return the names of columns as they stand in a text, for a reader without a schema.
 
+    What AS names is no column where it stands behind WHERE.
+
     >>> names_in("SELECT dept, AVG(pay) FROM staff WHERE pay > 0 GROUP BY dept")
     ('dept', 'pay')
     """
     try:
-        found = [node.name for node in parsed(text).walk() if node.key == "column"]
+        select = parsed(text)
+        named = {item.alias.casefold() for item in select.expressions if item.key == "alias"}
+        late = (select.args.get(part) for part in ("group", "having", "order"))
+        behind = {id(node) for part in late if part is not None for node in part.walk()}
+        found = [
+            node.name
+            for node in select.walk()
+            if node.key == "column" and not (id(node) in behind and node.name.casefold() in named)
+        ]
     except RecursionError:
         raise InvalidQuery("sql: the text is nested too deeply; write it flatter") from None
     return tuple(sorted(filter(None, set(found))))

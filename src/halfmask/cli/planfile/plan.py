@@ -1,6 +1,5 @@
 """A release plan: TOML text becomes frozen objects that name what will be asked. Reads no row."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,16 +8,17 @@ from typing import Any
 from halfmask.cli.planfile.document import Document, Place
 from halfmask.cli.planfile.groups import grouping
 from halfmask.cli.planfile.kinds import Question, question
+from halfmask.cli.planfile.recurring import Recurring, recurring
 from halfmask.cli.planfile.section import (
     AMOUNT,
     TABLE,
     TABLES,
     TEXT,
-    WHOLE,
-    Form,
     Section,
+    part,
 )
-from halfmask.cli.planfile.spoken import declared, spoken
+from halfmask.cli.planfile.spoken import spoken
+from halfmask.cli.planfile.table import Table, document_path, rows_of, table_of
 from halfmask.errors import InvalidQuery
 from halfmask.plan import Filters, Keys, where
 from halfmask.privacy import Cost, is_stored, shown_place
@@ -27,27 +27,9 @@ from halfmask.queries import price_of
 from halfmask.sources import is_address
 from halfmask.sql import Arrangement
 
-__all__ = ["Ask", "Budget", "Plan", "Table", "Wanted", "read_plan", "secretive"]
+__all__ = ["Ask", "Budget", "Plan", "Table", "Wanted", "read_plan"]
 
 _MONEY = ("epsilon", "delta", "rho", "mu")
-_SECRET = re.compile(":/[^@]*:[^@]*@|password=", re.IGNORECASE)
-
-
-@dataclass(frozen=True)
-class Table:
-    """Where the rows are, and whom the promise protects: the arguments of `hm.open`.
-
-    source: a file, or the address of a database.
-    """
-
-    source: Path | str
-    options: Mapping[str, Any]
-    rows: int | None
-
-    @property
-    def name(self) -> str:
-        """What to call the table."""
-        return self.source.name if isinstance(self.source, Path) else self.options.get("table", "")
 
 
 @dataclass(frozen=True)
@@ -128,84 +110,63 @@ class Plan:
     table: Table
     budget: Budget
     asks: tuple[Ask, ...]
+    series: tuple[Recurring, ...] = ()
 
 
 def read_plan(document: Document) -> Plan:
     """Read a plan; InvalidQuery names the file, line and key of what is wrong, and the fix."""
     top = Section(document, (), document.parse())
-    top.only("table", "budget", "release")
-    table = _table(top)
-    return Plan(document, table, _budget(top), _asks(top, table))
-
-
-def _part(top: Section, key: str, example: str) -> Section:
-    if key not in top.values:
-        raise top.refusal(None, f"there is no [{key}]; add one that says `{example}`")
-    return top.inside(key)
-
-
-def _table(top: Section) -> Table:
-    table = _part(top, "table", 'source = "people.csv"')
-    options: dict[str, Form[Any]] = {
-        "table": TEXT,
-        "unit": TEXT,
-        "rows_per_unit": WHOLE,
-        "groups_per_unit": WHOLE,
-        "relation": TEXT,
-    }
-    table.only("source", "rows", "schema", *options)
-    given: dict[str, Any] = {
-        key: table.need(key, form) for key, form in options.items() if key in table.values
-    }
-    schema = table.inside("schema")
-    if schema.values:
-        given["schema"] = {name: declared(schema, name) for name in schema.values}
-    return Table(_source(table), given, _rows(table))
-
-
-def _source(table: Section) -> Path | str:
-    source = table.need("source", TEXT)
-    if not is_address(source):
-        return document_path(table.document, source)
-    try:
-        return secretive(source)
-    except InvalidQuery as problem:
-        raise table.refusal("source", problem) from None
-
-
-def secretive(address: str) -> str:
-    """Return the address of a database; InvalidQuery if it holds a password."""
-    if _SECRET.search(address):
-        raise InvalidQuery(
-            "the address holds a password, and plans are shown; take it out, and give it in "
-            "PGPASSWORD or in the password file"
-        )
-    return address
+    top.only("table", "budget", "release", "series")
+    table = table_of(part(top, "table", 'source = "people.csv"'))
+    budget = _budget(top)
+    asks, series = _asks(top, table), _series(top, table, budget)
+    if not asks and not series:
+        raise top.refusal(None, "nothing is asked; add a [[release]] table")
+    seen: set[str] = set()
+    named: list[Ask | Recurring] = [*asks, *series]
+    for one in named:
+        if one.name in seen:
+            refused = Section(document, one.place, one.values)
+            raise refused.refusal("name", f"two releases are named {one.name!r}; rename one")
+        seen.add(one.name)
+    return Plan(document, table, budget, asks, series)
 
 
 def _budget(top: Section) -> Budget:
-    budget = _part(top, "budget", "epsilon = 1")
+    budget = part(top, "budget", "epsilon = 1")
     budget.only("ledger", *_MONEY)
     ledger = budget.get("ledger", TEXT)
     cost = None if ledger and set(budget.values) == {"ledger"} else _price(budget)
     return Budget(cost, _ledger(top.document, ledger) if ledger else None)
 
 
+def _sections(top: Section, key: str) -> list[Section]:
+    listed = top.get(key, TABLES) or []
+    numbered = enumerate(listed, start=1)
+    return [Section(top.document, (key, number), values) for number, values in numbered]
+
+
 def _asks(top: Section, table: Table) -> tuple[Ask, ...]:
-    releases = top.get("release", TABLES)
-    if not releases:
-        raise top.refusal(None, "nothing is asked; add a [[release]] table")
-    sections = [
-        Section(top.document, ("release", number), values)
-        for number, values in enumerate(releases, start=1)
-    ]
-    asks = tuple(_ask(section, table) for section in sections)
-    seen: set[str] = set()
-    for section, ask in zip(sections, asks, strict=True):
-        if ask.name in seen:
-            raise section.refusal("name", f"two releases are named {ask.name!r}; rename one")
-        seen.add(ask.name)
-    return asks
+    return tuple(_ask(section, table) for section in _sections(top, "release"))
+
+
+def _series(top: Section, table: Table, budget: Budget) -> tuple[Recurring, ...]:
+    found = []
+    for section in _sections(top, "series"):
+        if budget.ledger is None:
+            raise section.refusal(
+                None,
+                "a series goes on from run to run, by what a ledger remembers; add a line like "
+                '`ledger = "name.ledger"` to [budget]',
+            )
+        if table.join is not None:
+            raise section.refusal(
+                None,
+                "rows of a join change when rows are added to its tables, and a series is paid for "
+                "rows that stay; take [table.join] out",
+            )
+        found.append(recurring(section, _price(section), _filter(section), *_MONEY))
+    return tuple(found)
 
 
 def _ask(release: Section, table: Table) -> Ask:
@@ -233,7 +194,7 @@ def _ask(release: Section, table: Table) -> Ask:
         where=condition,
         by=by,
         shares=_shares(release),
-        rows=_rows(release) or guess,
+        rows=rows_of(release) or guess,
         values=release.values,
         arrangement=done,
     )
@@ -278,13 +239,6 @@ def _filter(release: Section) -> str | None:
     return text
 
 
-def _rows(section: Section) -> int | None:
-    rows = section.get("rows", WHOLE)
-    if rows is not None and rows < 1:
-        raise section.refusal("rows", f"{rows} rows cannot be supposed; give 1 or more")
-    return rows
-
-
 def _price(section: Section) -> Cost:
     given = {key: section.need(key, AMOUNT) for key in _MONEY if key in section.values}
     with section.document.naming(section.place, section.values):
@@ -293,8 +247,3 @@ def _price(section: Section) -> Cost:
 
 def _ledger(document: Document, name: str) -> Path | str:
     return name if is_address(name) else document_path(document, name)
-
-
-def document_path(document: Document, name: str) -> Path:
-    """Find a file that a plan names: relative names start from the plan's own folder."""
-    return document.path.parent / Path(name).expanduser()

@@ -26,6 +26,9 @@ __all__ = [
     "WHOLE",
     "Form",
     "Section",
+    "is_filled",
+    "is_number",
+    "part",
 ]
 
 PLACEHOLDER = "?"
@@ -43,41 +46,43 @@ class Form(Generic[T]):
     fits: Callable[[object], bool]
 
 
-def _number(value: object) -> bool:
+def is_number(value: object) -> bool:
+    """Whether a value is a number; true and false are none."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _filled(value: object) -> bool:
+def is_filled(value: object) -> bool:
+    """Whether a value is a text that says something."""
     return isinstance(value, str) and bool(value.strip())
 
 
-TEXT: Form[str] = Form("a text in quotes", '"age"', _filled)
-NUMBER: Form[float] = Form("a number", "100", _number)
-WHOLE: Form[int] = Form("a whole number", "1", lambda v: _number(v) and isinstance(v, int))
-AMOUNT: Form[Any] = Form("a number", '0.5 or "1/3"', lambda v: _number(v) or _filled(v))
+TEXT: Form[str] = Form("a text in quotes", '"age"', is_filled)
+NUMBER: Form[float] = Form("a number", "100", is_number)
+WHOLE: Form[int] = Form("a whole number", "1", lambda v: is_number(v) and isinstance(v, int))
+AMOUNT: Form[Any] = Form("a number", '0.5 or "1/3"', lambda v: is_number(v) or is_filled(v))
 FLAG: Form[bool] = Form("true or false", "true", lambda v: isinstance(v, bool))
 LIST: Form[list[Any]] = Form("a list", '["ops", "r&d"]', lambda v: isinstance(v, list))
 NUMBERS: Form[list[float]] = Form(
-    "a list of numbers", "[0, 10, 20]", lambda v: isinstance(v, list) and all(map(_number, v))
+    "a list of numbers", "[0, 10, 20]", lambda v: isinstance(v, list) and all(map(is_number, v))
 )
 PLACE: Form[Any] = Form(
     "a number, or a list of one for each column",
     "100",
-    lambda v: _number(v) or (isinstance(v, list) and all(map(_number, v))),
+    lambda v: is_number(v) or (isinstance(v, list) and all(map(is_number, v))),
 )
 ONE_OR_MORE: Form[Any] = Form(
-    "a number, or a list of numbers", "[0.25, 0.5, 0.75]", lambda v: _number(v) or NUMBERS.fits(v)
+    "a number, or a list of numbers", "[0.25, 0.5, 0.75]", lambda v: is_number(v) or NUMBERS.fits(v)
 )
 BOUND: Form[Any] = Form(
     "a number, a date or a date in quotes",
     "0",
-    lambda v: _number(v) or _filled(v) or isinstance(v, date),
+    lambda v: is_number(v) or is_filled(v) or isinstance(v, date),
 )
 TABLE: Form[dict[str, Any]] = Form("a table", "{ key = value }", lambda v: isinstance(v, dict))
 TEXTS: Form[dict[str, str]] = Form(
     "a table of row filters",
     '{ young = "age < 30" }',
-    lambda v: isinstance(v, dict) and all(map(_filled, v.values())),
+    lambda v: isinstance(v, dict) and all(map(is_filled, v.values())),
 )
 TABLES: Form[list[dict[str, Any]]] = Form(
     "a list of tables",
@@ -147,3 +152,10 @@ class Section:
             )
         found: T = value
         return found
+
+
+def part(top: Section, key: str, example: str) -> Section:
+    """Return a table that must be there."""
+    if key not in top.values:
+        raise top.refusal(None, f"there is no [{key}]; add one that says `{example}`")
+    return top.inside(key)

@@ -25,7 +25,8 @@ class Running:
     """Running totals of a `Count`, `CountDistinct` or `Sum` over public periods of a time column.
 
     The number of period t is the answer of `of` on the rows of periods 1 to t; with a unit column
-    each unit is held to its bound over all periods together, so its first rows count.
+    each unit is held to its bound over all periods together, so its first rows count. By arrival it
+    is held to it in each period on its own, and the noise is as if it were in all of them.
     single: whether the periods' own numbers are read off, and not the totals.
     time: the column; empty where periods are by arrival.
 
@@ -56,12 +57,21 @@ class Running:
         """Refuse columns that do not fit, and sums that a unit could move back and forth."""
         self.of.check(setting)
         self.periods.until(self.time, 1).check(setting.schema)
-        if self.periods.apart and setting.unit.column is not None:
+        apart, by_unit = self.periods.apart, setting.unit.column is not None
+        if apart and by_unit and isinstance(self.of, CountDistinct):
             raise InvalidQuery(
-                "series: a unit is held to its bound over all periods, for which all of its rows "
-                "must be read; give time=, start= and every=, or open the table without a unit"
+                "series: units that come again with a later file would be counted again, since "
+                "earlier ones are in no file and in no ledger; give time=, start= and every=, or "
+                "ask Count(), in which a unit counts in each period"
             )
-        if self._both_signs and setting.unit.column is not None:
+        groups = 1 if setting.by is None else setting.by.size
+        if by_unit and groups > (setting.picked or 1):
+            raise InvalidQuery(
+                f"series: a unit may have rows in {groups} groups and counts in fewer, and later "
+                "rows would change in which, or how much; open the table with "
+                f"groups_per_unit={groups}, for so many times the noise, or without a unit"
+            )
+        if self._both_signs and by_unit and not apart:
             raise InvalidQuery(
                 "series: a unit could move a sum with bounds of both signs back and forth; ask "
                 "sums of values from 0 up and from 0 down, each in a series of its own"
@@ -71,15 +81,19 @@ class Running:
         """Fix the tally, the strategy (chosen, or the one of this text) and the noise."""
         prepared = self.of.prepare(setting, price)
         tally = prepared.tally
-        moved = Moved(tally.reach if tally.unit is None else tally.unit.norm)
+        groups = 1 if setting.by is None else setting.by.size
+        moved = Moved(tally.reach)
+        number = self.periods.number
+        if tally.unit is not None:  # each of its groups is held to the norm on its own
+            times = groups * number if self.periods.apart else groups
+            moved = Moved(tally.unit.norm * times, parts=times)
         if setting.unit.relation is Relation.REPLACE:
             moved = replace(moved, l1=2, l2_squared=4 if self._both_signs else 2)
-        number = self.periods.number
         if self.periods.apart:
             strategy = "each"
         chosen = causal(strategy, number) if strategy else choose(number, moved, price)
         mechanism = moved.noise(chosen, price)
-        return Closings(self, tally, chosen, mechanism, prepared.outputs[0].step, price)
+        return Closings(self, tally, chosen, mechanism, prepared.outputs[0].step, price, groups)
 
     @property
     def _both_signs(self) -> bool:
@@ -111,7 +125,15 @@ class Closings:
     composes fully adaptively [Feldman & Zrnic 2021; Smith & Thakurta 2022].
     Periods by arrival are apart: closing t sees rows that no other closing sees, and A is the
     identity. A row that may be there or not lies in one of these tables, whatever the others are:
-    y moves by far in one entry.
+    y moves by far in one entry. A unit of many rows may be in each of T tables, whose closings
+    compose: each is bounded on its own and moves by at most far, whatever is in the others, so y
+    moves by T far in L1, and the squares add up to T far^2.
+    In public groups, each of one number a period, a row lies in one group and moves that one's sums
+    alone: y, of all groups together, moves as far as that of one (replaced, the two vectors may lie
+    in two groups: twice as far in L1, and the squares add up). [parallel composition: McSherry
+    2009, Thm 4] A row that changes its group is two rows. A unit of many rows is held to far in
+    each of g groups, on its own: each group's sums move as above, whatever it has in others, so y
+    by g times as far in L1, and the squares add up.
     Of a unit (of k rows at most) of which D rows of closed periods are taken away, changed, or
     moved to later ones, y moves 1 + D/k times as far: add to z_s(t), s > 0, the sum of all falls
     until t; that rises again, to far (1 + D/k) at most, and makes no y_t smaller.
@@ -123,13 +145,16 @@ class Closings:
     mechanism: Additive
     step: Fraction
     price: Cost
+    groups: int = 1
 
     @property
     def law(self) -> str:
         """The strategy and the law of its noise, in words."""
         l1, _ = self.strategy.norms
         law = self.mechanism.law_in(self.step / l1)
-        return f"{law} of what a row adds to sums of a series: {self.strategy.name}"
+        held = self.question.periods.apart and self.tally.unit is not None
+        each = ", each unit held to its bound in each" if held else ""
+        return f"{law} of what a row adds to sums of a series: {self.strategy.name}{each}"
 
     @property
     def fixed(self) -> str:
@@ -143,9 +168,19 @@ class Closings:
         return Closing(self, first, last)
 
     def totals(self, noisy: tuple[int, ...], periods: int, *, single: bool = False) -> Totals:
-        """Read the noisy sums of the first periods."""
+        """Read the noisy sums of the first periods, of one group."""
         labels = self.question.periods.labels[:periods]
         return Totals(noisy, self.strategy, self.mechanism, self.step, labels, single)
+
+    def read(
+        self, records: Sequence[Record], periods: int, *, single: bool = False
+    ) -> tuple[Totals, ...]:
+        """Read the records of the first periods: one estimate a group."""
+        noisy = joined(records)
+        return tuple(
+            self.totals(noisy[group :: self.groups], periods, single=single)
+            for group in range(self.groups)
+        )
 
     def blank(self) -> Totals:
         """Answers about no rows without noise, for their expected error."""
@@ -207,20 +242,29 @@ class Closing:
         return (self.all.law,)
 
     def exact(self, totals: Sequence[Any]) -> list[int]:
-        """The strategy's exact answers, of totals ((n,),) at each edge."""
-        known = dict(zip(self.edges, (number for ((number,),) in totals), strict=True))
-        return [sum(c * known[edge] for edge, c in row.items()) for row in self.coefficients]
+        """The strategy's exact answers, of totals ((n,), ...) of all groups at each edge.
+
+        A sum of all groups follows the other, as the periods do that they close with.
+        """
+        known = dict(zip(self.edges, totals, strict=True))
+        return [
+            sum(c * known[edge][group][0] for edge, c in row.items())
+            for row in self.coefficients
+            for group in range(self.all.groups)
+        ]
 
     def release(self, exact: Sequence[Any], words: Words | None) -> list[Record]:
         """Add fresh noise to each sum that closes: one record a period."""
         noisy, strategy = self.all.mechanism.release(self.exact(exact), words), self.all.strategy
-        begin = strategy.rows(self.first, self.last).start
+        begin, groups = strategy.rows(self.first, self.last).start, self.all.groups
         each = (strategy.rows(t, t) for t in range(self.first, self.last + 1))
-        return [noisy[rows.start - begin : rows.stop - begin] for rows in each]
+        return [
+            noisy[(rows.start - begin) * groups : (rows.stop - begin) * groups] for rows in each
+        ]
 
     def read(self, records: Sequence[Record]) -> tuple[Totals, ...]:
-        """Read the records of all periods so far: those before these too, oldest first."""
-        return (self.all.totals(joined(records), self.last),)
+        """Read the records of all periods so far, oldest first: one estimate a group."""
+        return self.all.read(records, self.last)
 
 
 def _by_edge(row: Sequence[int], closes: int) -> dict[int, int]:

@@ -104,19 +104,20 @@ class Moved:
 
     far: in L1, when it is added or removed. l1, l2_squared: how much farther when the promise is
       about more than that: 2 and 2 where it is replaced, 2 and 4 where numbers have both signs.
+    parts: in so many equal parts, that move other numbers each: their squares add up.
     """
 
     far: int
     l1: int = 1
     l2_squared: int = 1
+    parts: int = 1
 
     def noise(self, strategy: Causal, price: Cost) -> Additive:
         """Return the least noise that the price buys for the sums of a strategy."""
         l1, squared = strategy.norms
         far = self.far
-        return mechanism_for(
-            Reach(self.l1 * far * l1, self.l2_squared * far * far * squared), price
-        )
+        apart = self.l2_squared * far * far * squared // self.parts
+        return mechanism_for(Reach(self.l1 * far * l1, apart), price)
 
 
 def choose(periods: int, moved: Moved, price: Cost) -> Causal:
