@@ -80,7 +80,7 @@ def test_31_a_column_is_its_name_and_nothing_else(record, form, tmp_path):
 
 @pytest.mark.parametrize("form", ["dict", "parquet"])
 def test_31_a_unit_column_is_its_name_and_nothing_else(record, form, tmp_path):
-    columns = {name: np.array([1.0, 1.0, 2.0]) for name in NAMES}
+    columns = {name: np.array([1, 1, 2]) for name in NAMES}
     opened = table(form, columns, tmp_path)
     for name in NAMES[::2]:
         with hm.open(opened, unit=name, budget=9) as curator:
