@@ -83,8 +83,8 @@ class FoundKeys:
     """A tally by the keys that the rows of a column hold: text, integers or truth values.
 
     The answer: ((key, features), ...) in the order of the keys, a missing key as None and last.
-    With `tally.unit`, a unit keeps at most `unit.groups` of its keys, picked by the salted hash of
-    the unit and the key, and is scaled to the norm in each; `unit.groups` None scales it over all.
+    With `tally.unit`, a unit keeps at most `unit.groups` of its keys, those that draw its smallest
+    lots, and is scaled to the norm in each; `unit.groups` None scales it over all.
     The tally has no groups of its own.
 
     >>> FoundKeys("city", Tally(((1, 0, 0, 0),))).column
@@ -122,8 +122,9 @@ class Points:
     """Rows as points on a public grid: a `Cloud`, each column as in `OnGrid`.
 
     A row with any missing coordinate is dropped. With `unit` (a column), a unit keeps at most
-    `rows` of its rows, picked by a salted hash of the unit and the row's own points, and rows of a
-    missing unit are dropped. The order of the rows means nothing: a mechanism must not use it.
+    `rows` of its rows, those that draw its smallest lots: numbers computed from the unit and the
+    row's own points. Rows of a missing unit are dropped. The order of the rows means nothing: a
+    mechanism must not use it.
 
     >>> Points((OnGrid("x0", -8, 8, 0), OnGrid("x1", -8, 8, 0))).size
     2

@@ -243,8 +243,8 @@ class UnitBound:
     column: the unit's column; rows whose unit is missing are dropped.
     norm: the L1 norm, over all features of one group (or over all groups, where groups is None),
       to which the unit's summed vector is scaled down, each entry rounded towards zero.
-    groups: where given, the unit keeps at most so many of its groups, picked by a salted hash of
-      the unit and the group; each is then scaled to the norm on its own.
+    groups: where given, the unit keeps at most so many of its groups, those that draw its smallest
+      lots, computed from the unit and the group; each is then scaled to the norm on its own.
     once: the rows of a unit in a group count as a single row with the coefficient of 1 alone.
     """
 

@@ -72,7 +72,7 @@ class CountDistinct:
     """The number of different privacy units that have a row.
 
     With groups, a unit counts in at most `groups_per_unit` of them (or in as many as it may have
-    rows, where that is not declared), picked by a salted hash.
+    rows, where that is not declared), picked by lot.
     Privacy: epsilon-DP; one unit moves each of its groups by 1, so the whole by at most their
     number. [Dwork, McSherry, Nissim & Smith 2006, Prop. 1]
     Under `replace`, without filter and keys, the number of units is public by the relation itself,

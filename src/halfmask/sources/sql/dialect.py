@@ -23,7 +23,7 @@ class Dialect:
     bits: how many bits the widest integers have.
     digest: the first seven hexadecimal digits of the MD5 of a text, as a BIGINT.
     once: ends a query whose columns are used more than once, where they would be computed as often.
-    fewest: the so many smallest of a group's BIGINTs, each on a row; empty where there is no such.
+    fewest: the {1} smallest of a group's BIGINTs, each on a row; empty where there is no such.
     guesses: whether quotients are guessed in doubles, which costs less than dividing wide integers.
     floor: the largest whole double that is at most a double, as a double.
     hexed: a text literal by the hexadecimal of its UTF-8, where an engine's settings change what a

@@ -117,7 +117,8 @@ def emit_points(points: Points, cells: Cells, table: str, salt: str = "halfmask"
         return _whole(rows, names)
     value, lowest = points.values[0], points.values[0].lower - points.values[0].origin
     width = (value.upper - value.lower).bit_length()
-    packs = dialect.fewest and points.size == 1 and BITS + width < _BITS and points.rows <= _FEW
+    most = _FEW if dialect.fewest else 1
+    packs = points.size == 1 and BITS + width < _BITS and points.rows <= most
     # A value that is missing has no lot, and is not among the fewest: not to test for it is faster.
     kept = _whole(rows, ["u"] if packs else ["u", *names])
     entered = [
@@ -143,5 +144,7 @@ def _whole(rows: str, names: Sequence[str]) -> str:
 def _fewest(drawn: str, most: int, low: int, width: int, dialect: Dialect) -> str:
     """Lot and value in one BIGINT, of which each unit's smallest are found without a sort."""
     packed = f"SELECT u, h * {2**width} + (v0 - {dialect.whole(low)}) AS z FROM ({drawn}) r"
-    smallest = f"SELECT {dialect.fewest.format('z', most)} AS z FROM ({packed}) s GROUP BY u"
-    return f"SELECT z % {2**width} + {dialect.whole(low)} AS v0 FROM ({smallest}) p"
+    least = dialect.fewest.format("z", most) if most > 1 else "MIN(z)"
+    smallest = f"SELECT {least} AS z FROM ({packed}) s GROUP BY u"
+    found = f"SELECT z % {2**width} + {dialect.whole(low)} AS v0 FROM ({smallest}) p"
+    return f"{found} WHERE z IS NOT NULL"
