@@ -169,18 +169,22 @@ class Table:
             return direct
         if self.near and self._rows() * points.size <= _HELD:
             return Held(self._points(points, cells))
-        return self._engine.cloud(emit_points(points, cells, self._table), points.size)
+        return self._engine.cloud(self._pointed(points, cells), points.size)
 
     def _points(self, points: Points, cells: Cells) -> Int64s:
         direct = self._direct(points)
         if direct is not None:
             return direct.array()
-        sql = emit_points(points, cells, self._table)
+        sql = self._pointed(points, cells)
         columns = self._engine.columns(sql, ReleaseFailed(FAILED))
         answer = np.empty((points.size, len(columns["v0"])), np.int64)
         for i, row in enumerate(answer):
             row[:] = columns.pop(f"v{i}")  # each is let go of at once: half of the memory
         return answer.T
+
+    def _pointed(self, points: Points, cells: Cells) -> str:
+        count = self._rows() if self.near and points.unit is not None else None
+        return emit_points(points, cells, self._table, count=count)
 
     def _rows(self) -> int:
         self._digest()

@@ -6,7 +6,7 @@ its own rows. So all sources give the same integers.
 
 from collections.abc import Sequence
 
-from halfmask.plan import FoundKeys, GridCounts, Points
+from halfmask.plan import FoundKeys, GridCounts, OnGrid, Points
 from halfmask.sources.sql.bound import Shape, bounded
 from halfmask.sources.sql.cells import Cells
 from halfmask.sources.sql.dialect import Dialect
@@ -17,11 +17,12 @@ from halfmask.sources.sql.lots import BITS, NOBODY, entries, residue, with_lots
 
 __all__ = ["emit_cells", "emit_keys", "emit_points"]
 
-_FEW = 8
-"""So many rows of each unit are held in memory; more are ranked, which spills to disk."""
-
 _BITS = 64
 """Of a BIGINT."""
+
+_STATE, _NUMBER, _ROOM = 80, 10, 3 * 2**29
+"""Bytes of a unit, of a number held for it (measured: 95 a unit of three, 138 of eight), and of all
+of them: 1.6 GB, of the engine's 2."""
 
 
 def emit_cells(counts: GridCounts, cells: Cells, table: str, salt: str = "halfmask") -> str:
@@ -97,13 +98,14 @@ def emit_keys(found: FoundKeys, cells: Cells, table: str, salt: str = "halfmask"
     return Emission(f"SELECT * FROM ({whole}) h {order}", None)
 
 
-def emit_points(points: Points, cells: Cells, table: str, salt: str = "halfmask") -> str:
+def emit_points(
+    points: Points, cells: Cells, table: str, salt: str = "halfmask", count: int | None = None
+) -> str:
     """Write the query (v0, v1, ...) of the rows that have every coordinate.
 
     A unit keeps the rows that draw its smallest lots (`lots`), and, where these tie, the smallest
-    points.
+    points. The count of the table's rows, where it is known, may change how, and never what.
     """
-    dialect = cells.dialect
     names = [f"v{i}" for i in range(points.size)]
     listed = [
         f"{on_grid(value, cells)} AS {name}"
@@ -119,17 +121,18 @@ def emit_points(points: Points, cells: Cells, table: str, salt: str = "halfmask"
     width = (value.upper - value.lower).bit_length()
     most = _FEW if dialect.fewest else 1
     packs = points.size == 1 and BITS + width < _BITS and points.rows <= most
+    packs = _packs(points, points.unit, count, cells)
     # A value that is missing has no lot, and is not among the fewest: not to test for it is faster.
     kept = _whole(rows, ["u"] if packs else ["u", *names])
     entered = [
         entry
         for value, name in zip(points.values, names, strict=True)
-        for entry in entries(name, value.reach, dialect)
+        for entry in entries(name, value.reach, cells.dialect)
     ]
-    unit = residue(cells.number(points.unit, "u"), dialect)
-    drawn = with_lots(kept, ["u", *names], unit, entered, salt, dialect)
+    unit = residue(cells.number(points.unit, "u"), cells.dialect)
+    drawn = with_lots(kept, ["u", *names], unit, entered, salt, cells.dialect)
     if packs:
-        return _fewest(drawn, points.rows, lowest, width, dialect)
+        return _fewest(drawn, points.rows, points.values[0], cells.dialect)
     shown = ", ".join(names)
     rank = f"ROW_NUMBER() OVER (PARTITION BY u ORDER BY h, {shown})"
     ranked = f"SELECT {shown}, {rank} AS m FROM ({drawn}) r"
@@ -148,3 +151,27 @@ def _fewest(drawn: str, most: int, low: int, width: int, dialect: Dialect) -> st
     smallest = f"SELECT {least} AS z FROM ({packed}) s GROUP BY u"
     found = f"SELECT z % {2**width} + {dialect.whole(low)} AS v0 FROM ({smallest}) p"
     return f"{found} WHERE z IS NOT NULL"
+def _packs(points: Points, unit: str, count: int | None, cells: Cells) -> bool:
+    """Whether lot and value fit a BIGINT, and a few of them for each unit fit the memory.
+
+    Several of a unit are held until all rows were seen, and not spilled; so not beside texts, which
+    may be of any length.
+    """
+    if points.size > 1 or BITS + _width(points.values[0]) >= _BITS:
+        return False
+    if points.rows == 1:
+        return True
+    fixed = cells.schema.column(unit).kind not in ("text", "unread")
+    room = count is not None and count * (_STATE + _NUMBER * points.rows) <= _ROOM
+    return bool(cells.dialect.fewest) and fixed and room
+
+
+def _width(value: OnGrid) -> int:
+    return (value.upper - value.lower).bit_length()
+
+
+def _fewest(drawn: str, most: int, value: OnGrid, dialect: Dialect) -> str:
+    """Find each unit's smallest of lot and value in one BIGINT, without a sort."""
+    base, low = 2 ** _width(value), dialect.whole(value.lower - value.origin)
+    packed = f"SELECT u, h * {base} + (v0 - {low}) AS z FROM ({drawn}) r"
+    return f"SELECT z % {base} + {low} AS v0 FROM ({smallest}) p WHERE z IS NOT NULL"
