@@ -55,7 +55,11 @@ def load() -> str:
 def peer(path: Path, python: Path) -> float:
     """CPU seconds of the peer's sum of three rows a unit: the same guarantee."""
     words = [python, HERE / "peers" / "tumult_units.py", path]
-    done = subprocess.run(list(map(str, words)), check=True, capture_output=True, text=True)
+    ours = ("SPARK_", "PYSPARK_", "PYTHONPATH")  # which SparkService and the caller have set
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    done = subprocess.run(
+        list(map(str, words)), check=True, capture_output=True, text=True, env=clean
+    )
     return float(done.stdout.split()[-1])
 
 
