@@ -55,6 +55,14 @@ def spark_table(spark):
     return {"source": frame.repartition(3).unionAll(frame.where("who < 0")).cache()}
 
 
+@pytest.fixture(scope="module")
+def connect_table(spark_table, connect):
+    """The same through Spark Connect."""
+    spark_table["source"].createOrReplaceGlobalTempView("clouds")
+    yield {"source": connect.table("global_temp.clouds")}
+    connect.sql("DROP VIEW global_temp.clouds").collect()
+
+
 @pytest.fixture(params=["postgres_table", "spark_table"])
 def far(request):
     """What `open` takes."""
@@ -84,6 +92,15 @@ def test_a_robust_location_of_a_spark_table(spark_table):
     query = hm.RobustLocation(**BOX)
     one = asked({"source": table()}, query, {"delta": 1e-6}, "who")
     assert asked(spark_table, query, {"delta": 1e-6}, "who") == one
+
+
+@pytest.mark.parametrize("loss", ["mean", "median"])
+@pytest.mark.parametrize("of", ["postgres_table", "spark_table", "connect_table"])
+def test_clusters_of_far_points_are_those_of_an_array(of, loss, request):
+    """Same words, same release: the sums of their stages are the same integers."""
+    query = hm.KMeans(2, **BOX, loss=loss)
+    one = asked({"source": table()}, query, {"delta": 1e-6})
+    assert asked(request.getfixturevalue(of), query, {"delta": 1e-6}) == one
 
 
 def test_what_needs_all_points_is_refused_before_it_is_charged(far):

@@ -3,6 +3,7 @@
 import os
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from decimal import Decimal
 from itertools import chain
 from typing import Any, TypeVar
@@ -69,6 +70,7 @@ class PostgresEngine:
         self._workers = "" if threads is None else _workers(threads)
         self._lock = threading.Lock()
         self._connection: Connection = None
+        self._cancel: Callable[[], None] = lambda: None
         self._owner = os.getpid()
         self.expected: tuple[str, Types] | None = None
         self.denied = False
@@ -118,6 +120,8 @@ class PostgresEngine:
                 self._drop()
             except BaseException:  # Ctrl-C: what the server does for us ends as well
                 self._drop()
+                with suppress(Exception):
+                    self._cancel()  # again: a server that has not yet begun passes over the first
                 raise
         error.__context__ = None
         raise error
@@ -131,6 +135,7 @@ class PostgresEngine:
         """Begin a transaction; a connection that was lost meanwhile is made again, once."""
         if self._owner != os.getpid():  # forked: the connection is the parent's
             self._connection, self._owner = None, os.getpid()
+            self._cancel = lambda: None
         connection = self._connection
         if connection is not None:
             try:
@@ -149,7 +154,7 @@ class PostgresEngine:
     def _connected(self) -> Connection:
         psycopg = driver()
         try:
-            return psycopg.connect(
+            made = psycopg.connect(
                 self._address,
                 autocommit=True,
                 prepare_threshold=None,
@@ -162,6 +167,8 @@ class PostgresEngine:
             )
             self.denied = bool(asked)
             raise
+        self._cancel = made.pgconn.get_cancel().cancel
+        return made
 
     def _drop(self) -> None:
         connection, self._connection = self._connection, None
