@@ -117,10 +117,6 @@ def emit_points(
     rows = f"SELECT {', '.join(listed)} FROM ({cells.select(table)}) c WHERE {where}"
     if points.unit is None:
         return _whole(rows, names)
-    value, lowest = points.values[0], points.values[0].lower - points.values[0].origin
-    width = (value.upper - value.lower).bit_length()
-    most = _FEW if dialect.fewest else 1
-    packs = points.size == 1 and BITS + width < _BITS and points.rows <= most
     packs = _packs(points, points.unit, count, cells)
     # A value that is missing has no lot, and is not among the fewest: not to test for it is faster.
     kept = _whole(rows, ["u"] if packs else ["u", *names])
@@ -144,13 +140,6 @@ def _whole(rows: str, names: Sequence[str]) -> str:
     return f"SELECT * FROM ({rows}) t WHERE {held}"
 
 
-def _fewest(drawn: str, most: int, low: int, width: int, dialect: Dialect) -> str:
-    """Lot and value in one BIGINT, of which each unit's smallest are found without a sort."""
-    packed = f"SELECT u, h * {2**width} + (v0 - {dialect.whole(low)}) AS z FROM ({drawn}) r"
-    least = dialect.fewest.format("z", most) if most > 1 else "MIN(z)"
-    smallest = f"SELECT {least} AS z FROM ({packed}) s GROUP BY u"
-    found = f"SELECT z % {2**width} + {dialect.whole(low)} AS v0 FROM ({smallest}) p"
-    return f"{found} WHERE z IS NOT NULL"
 def _packs(points: Points, unit: str, count: int | None, cells: Cells) -> bool:
     """Whether lot and value fit a BIGINT, and a few of them for each unit fit the memory.
 
@@ -174,4 +163,6 @@ def _fewest(drawn: str, most: int, value: OnGrid, dialect: Dialect) -> str:
     """Find each unit's smallest of lot and value in one BIGINT, without a sort."""
     base, low = 2 ** _width(value), dialect.whole(value.lower - value.origin)
     packed = f"SELECT u, h * {base} + (v0 - {low}) AS z FROM ({drawn}) r"
+    least = dialect.fewest.format("z", most) if most > 1 else "MIN(z)"
+    smallest = f"SELECT {least} AS z FROM ({packed}) s GROUP BY u"
     return f"SELECT z % {base} + {low} AS v0 FROM ({smallest}) p WHERE z IS NOT NULL"
