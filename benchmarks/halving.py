@@ -31,7 +31,7 @@ def lost(law, octaves, choices, runs):
     def ask(place):
         return 1 - 2 * law(place) + rng.normal(size=runs) / strength, 1 / strength
 
-    found = halved(low, low + 2.0**octaves, 1.0, times, ask)
+    found, _ = halved(low, low + 2.0**octaves, 1.0, times, ask)
     return float((np.abs(found) > 5).mean())
 
 

@@ -100,7 +100,8 @@ def lost(law, octaves, part):
     k, times = 1000, halvings(octaves)
     low = -(2.0**octaves) * np.random.default_rng(1).uniform(0.05, 0.95, k)
     strength = (part * strength_needed(octaves, 1) / times) ** 0.5
-    found = halved(low, low + 2.0**octaves, 1.0, times, comparing(law, strength, 2, k))
+    ask = comparing(law, strength, 2, k)
+    found, _ = halved(low, low + 2.0**octaves, 1.0, times, ask)
     return int((np.abs(found) > 5).sum())
 
 
@@ -115,13 +116,27 @@ def test_halving_needs_its_strength_where_a_quarter_are_far_out():
     assert lost(LAWS["far outliers"], 20, 1 / 3) > stats.binom.isf(1e-6, 1000, 0.01)
 
 
+@pytest.mark.parametrize("law", LAWS)
+def test_halving_ends_where_it_is_sure_enough(law):
+    """Of 50 times three medians at most 1 in 20 lost, but for 1e-6; sooner for normal points."""
+    times, rng, lost, asked = halvings(20), np.random.default_rng(3), 0, 0
+    strength = (strength_needed(20, 3) / times) ** 0.5
+    for seed in range(50):
+        low = -(2.0**20) * rng.uniform(0.05, 0.95, 3)
+        ask = comparing(LAWS[law], strength, seed, 3)
+        found, after = halved(low, low + 2.0**20, 1.0, times, ask, 64.0)
+        lost, asked = lost + int((np.abs(found) > 5).sum()), asked + after
+    assert lost <= stats.binom.isf(1e-6, 150, 0.05)
+    assert asked < 50 * times * (0.9 if law == "normal" else 1.0)
+
+
 def test_halving_without_noise_ends_at_the_median():
     table = np.sort(np.random.default_rng(3).integers(0, 2**30, (3, 501)), axis=1).astype(float)
 
     def ask(place):
         return (table > place[:, None]).sum(axis=1) - (table <= place[:, None]).sum(axis=1), 0.0
 
-    found = halved(np.zeros(3), np.full(3, 2.0**30), 501.0, 60, ask)
+    found, _ = halved(np.zeros(3), np.full(3, 2.0**30), 501.0, 60, ask)
     ranks = (table < found[:, None]).sum(axis=1)
     assert (np.abs(ranks - 250) <= 3).all()
 

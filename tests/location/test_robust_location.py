@@ -275,11 +275,12 @@ RADIUS = 2.0**19  # so that deviations of 1 are the least that are supposed
 
 
 def least_feasible(query, d, price):
-    """The least number of rows that a preview takes to be enough."""
-    curator = hm.open(np.zeros((3, d)), budget=BUDGET)
+    """The least number of rows that it takes to be enough."""
+    setting = hm.open(np.zeros((3, d)), budget=BUDGET)._setting(None, None)
 
     def enough(rows):
-        return "too few" not in curator.preview(query(0, RADIUS), rows=rows, **price).assuming
+        expected = query(0, RADIUS).expected(setting, price_of(**price), rows)
+        return "too few" not in expected.assuming
 
     low, high = 1, 2
     while not enough(high):
@@ -320,7 +321,7 @@ def test_where_no_estimator_will_do_the_needed_rows_are_said():
 
 def test_a_supposed_deviation_tells_what_is_feasible():
     curator = hm.open(np.zeros((3, 5)), budget=BUDGET)
-    known, unknown = Location(0, 100, rows=150, deviation=10), Location(0, 100, rows=150)
+    known, unknown = Location(0, 100, rows=320, deviation=10), Location(0, 100, rows=320)
     curator.ask(known, epsilon="0.5")
     with pytest.raises(hm.InvalidQuery, match="too few"):
         curator.ask(unknown, epsilon="0.5")

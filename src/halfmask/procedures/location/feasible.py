@@ -22,6 +22,10 @@ MOST_ROWS = 10**12
 MARGIN = 14.0
 """Odds of a far cell are below exp(-14), a millionth, for normal points and heavy tails."""
 
+TEN, BEFORE = log(10) / log(2), 12.0
+"""The octaves of ten deviations, and the margin of a cell before a quarter of outliers there: by
+exact odds it leaves a millionth too, as the cells that count as lost are fewer."""
+
 AMONG = 8.0
 """The same of a cell before far outliers, where a quarter of the rows are such."""
 
@@ -35,12 +39,14 @@ def _far(pull: float, octaves: float) -> float:
 
 def finds(pull: float, octaves: float, choices: int) -> bool:
     """Tell whether each of several choices finds its coordinate; pull: rate times rows."""
-    return pull >= _far(pull, octaves) + log(choices) + MARGIN
+    before = 2 * (_far(pull, TEN) + log(choices) + BEFORE)
+    return pull >= max(_far(pull, octaves) + log(choices) + MARGIN, before)
 
 
 def finds_box(pull: float, octaves: float, d: int) -> bool:
     """Tell whether one choice finds all coordinates at once."""
-    return pull >= d * _far(pull, octaves) - lgamma(d + 1) + MARGIN
+    before = 2 * (d * _far(pull, TEN) - lgamma(d + 1) + BEFORE)
+    return pull >= max(d * _far(pull, octaves) - lgamma(d + 1) + MARGIN, before)
 
 
 def finds_spatial(pull: float, octaves: float, d: int, slope: float) -> bool:

@@ -24,6 +24,11 @@ UNSURE = 3.0
 the sum of their squared strengths: 1.9 for normal points, 3 where a quarter are outliers."""
 
 
+NEAR = 64.0
+"""Smallest deviations between the ends of what is likely of a median, where no more is asked: the
+middle is then within a few."""
+
+
 @dataclass(frozen=True)
 class Finding:
     """Where points lie, about, and how far they spread in each coordinate: in cells.
@@ -46,9 +51,13 @@ class Finding:
         (lengths,) = measure(Scales(self.points, self.moved, self.scales, frame, widest))
         return centre, np.array(lengths.values) / NormalDist().inv_cdf(0.75)
 
-    def halved(self, measure: Measure, rows: float, octaves: float) -> tuple[Vector, Vector]:
+    def halved(
+        self, measure: Measure, rows: float, octaves: float
+    ) -> tuple[Vector, Vector, Fraction]:
         """Compare with the middle of what is likely, again and again.
 
+        Return centre, scales, and which part of the medians' price it took: no more is asked where
+        all coordinates are sure to lie near.
         rows: about how many there are. octaves: doublings of a deviation between the bounds.
         """
         low = np.array([grid.lower - grid.origin for grid in self.points.values], dtype=float)
@@ -59,7 +68,9 @@ class Finding:
         def above(place: Vector) -> Asked:
             return self._inside(measure, part, place, high + 1)
 
-        centre = np.floor(halved(low, high, rows, times, above))
+        near = NEAR * self.region.widths / 2**octaves
+        middle, asked = halved(low, high, rows, times, above, near)
+        centre, taken = np.floor(middle), Fraction(asked, times)
         far = np.full(len(low), np.log2(self.region.widths.max()) + 1)
         times = halvings(LENGTHENED)
         part = self.scales.share(Fraction(1, times))
@@ -69,11 +80,11 @@ class Finding:
             inside, deviation = self._inside(measure, part, centre - r, centre + r + 1)
             return -inside, deviation
 
-        lengths = halved(np.zeros(len(low)), far, rows, times, beyond)
+        lengths, _ = halved(np.zeros(len(low)), far, rows, times, beyond)
         noise = Windows(self.points, self.moved, part, (), ()).mechanism.standard_deviation
         unsure = UNSURE / sqrt(times) * noise / rows
         scales = np.exp(drawn_together(lengths * log(2), unsure))
-        return centre, scales / NormalDist().inv_cdf(0.75)
+        return centre, scales / NormalDist().inv_cdf(0.75), taken
 
     def _inside(self, measure: Measure, part: Cost, low: Vector, high: Vector) -> Asked:
         windows = (tuple(map(int, end)) for end in (low.tolist(), high.tolist()))

@@ -25,6 +25,11 @@ BELIEVED = 0.6
 1; on the way to a quarter of outliers 1/2, and there a belief in 1 would learn nothing at all."""
 
 
+UNLIKELY = 5e-4
+"""The share on each side that is not counted as likely; where sides differ more than is supposed,
+by far less than that is lost."""
+
+
 def halvings(octaves: float) -> int:
     """Return how many comparisons find a median among so many doublings of its deviation."""
     return 2 * ceil(octaves) + 8
@@ -40,40 +45,51 @@ def strength_needed(octaves: float, choices: int) -> float:
 
 
 def halved(
-    low: Vector, high: Vector, rows: float, times: int, ask: Callable[[Vector], Asked]
-) -> Vector:
-    """Return the middle of what is likely of several medians after so many comparisons.
+    low: Vector,
+    high: Vector,
+    rows: float,
+    times: int,
+    ask: Callable[[Vector], Asked],
+    near: Vector | float = 0.0,
+) -> tuple[Vector, int]:
+    """Return the middle of what is likely of several medians, and after how many comparisons.
 
     low, high: the ends between which each median lies. rows: about how many there are.
+    times: of comparisons at most. near: how narrow what is likely of each must be to ask no more.
     ask: takes a place for each median; returns how many more rows lie above it than below, noisily,
       and the deviation of that noise.
     """
     places, steps = list[Vector](), list[Vector]()
     for _ in range(times):
-        place = _middle(low, high, places, steps)
+        least, place, most = _likely(low, high, places, steps, (UNLIKELY, 0.5, 1 - UNLIKELY))
+        if (most - least <= near).all():
+            break
         above, deviation = ask(place)
         strength = min((rows / deviation) ** 2, STRONG) if deviation else STRONG
         places.append(place)
         steps.append(2 * BELIEVED * strength * above / rows)
-    return _middle(low, high, places, steps)
+    return _likely(low, high, places, steps, (0.5,))[0], len(places)
 
 
-def _middle(low: Vector, high: Vector, places: list[Vector], steps: list[Vector]) -> Vector:
-    """Return the median of the density whose logarithm rises by `steps` at `places`.
+def _likely(
+    low: Vector, high: Vector, places: list[Vector], steps: list[Vector], shares: tuple[float, ...]
+) -> list[Vector]:
+    """Return where these shares lie of the density whose logarithm rises by `steps` at `places`.
 
     That is the likelihood of the answers if `BELIEVED` more of the rows lie on the median's side.
     """
     if not places:
-        return (low + high) / 2
+        return [low + share * (high - low) for share in shares]
     order = np.argsort(places, axis=0, kind="stable")
     rises = np.cumsum(np.take_along_axis(np.array(steps), order, 0), axis=0)
     heights = np.vstack([np.zeros_like(low), rises])
     edges = np.vstack([low, np.take_along_axis(np.array(places), order, 0), high])
     below = np.cumsum(np.exp(heights - heights.max(axis=0)) * np.diff(edges, axis=0), axis=0)
-    half = below[-1] / 2
-    at = (below < half).sum(axis=0)
-    k = np.arange(len(low))
-    mass = np.diff(below, axis=0, prepend=0)[at, k]
-    share = 1 - (below[at, k] - half) / np.maximum(mass, 1e-300)
-    found: Vector = edges[at, k] + share * (edges[at + 1, k] - edges[at, k])
+    masses, k = np.diff(below, axis=0, prepend=0), np.arange(len(low))
+    found = []
+    for share in shares:
+        wanted = share * below[-1]
+        at = np.minimum((below < wanted).sum(axis=0), len(places))
+        part = 1 - (below[at, k] - wanted) / np.maximum(masses[at, k], 1e-300)
+        found.append(edges[at, k] + part * (edges[at + 1, k] - edges[at, k]))
     return found

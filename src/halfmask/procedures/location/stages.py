@@ -186,10 +186,11 @@ class RobustStages:
         parts = price.share(budget.medians), price.share(budget.scales)
         finding = Finding(self.region, self.points, self.moved, *parts)
         octaves = self.asked.octaves(self.region)
-        halved = budget.halved
-        centre, scales = (
-            finding.halved(measure, count, octaves) if halved else finding.chosen(measure)
-        )
+        if budget.halved:
+            centre, scales, taken = finding.halved(measure, count, octaves)
+            budget = replace(budget, medians=budget.medians * taken)  # refinement has the rest
+        else:
+            centre, scales = finding.chosen(measure)
         frame = Frame(tuple(centre.tolist()), tuple(scales.tolist()))
         part = price.share(budget.radii)
         (radii,) = measure(Radii(self.points, self.moved, part, frame, (FAR, CUT)))
