@@ -76,8 +76,8 @@ def of_cells(
 def of_scalars(cells: Iterable[object]) -> Vector:
     """Write bare Python values as text that each query reads as the kind it needs.
 
-    A list has no type, and none is guessed from its values. Numbers that differ have other texts,
-    as any of them may be a unit.
+    A list has no type, and none is guessed from its values. Integers, doubles and decimals that
+    differ have other texts, as any of them may be a unit.
     """
     return Vector("unread", _objects([_spelled(cell) for cell in cells]))
 
