@@ -132,7 +132,7 @@ MOUNTS = """\
 
 
 @posix
-@pytest.mark.parametrize("kind", ["nfs4", "cifs", "ext4", "tmpfs"])
+@pytest.mark.parametrize("kind", ["nfs4", "cifs", "fuse.ceph-fuse", "ext4", "tmpfs"])
 def test_a_file_on_a_network_s_disk_is_refused(tmp_path, monkeypatch, kind):
     """Two machines do not share the memory through which SQLite finds the last charges."""
     from halfmask.privacy.store import mounts
@@ -148,6 +148,23 @@ def test_a_file_on_a_network_s_disk_is_refused(tmp_path, monkeypatch, kind):
     with pytest.raises(LedgerError, match=rf"a network's file system \({kind}\).* PostgreSQL"):
         Ledger(tmp_path / "a.ledger", budget=1)
     assert not (tmp_path / "a.ledger").exists()
+
+
+@posix
+@pytest.mark.parametrize("there", [True, False])
+def test_a_link_to_a_file_on_a_network_s_disk_is_refused(tmp_path, monkeypatch, there):
+    """The log is beside the file that the link leads to."""
+    from halfmask.privacy.store import sqlite
+
+    (tmp_path / "far").mkdir()
+    if there:
+        Ledger(tmp_path / "far" / "a.ledger", budget=1).close()
+    (tmp_path / "a.ledger").symlink_to(tmp_path / "far" / "a.ledger")
+    kinds = {tmp_path / "far": "nfs4"}
+    monkeypatch.setattr(sqlite, "network_kind", kinds.get)
+    with pytest.raises(LedgerError, match=r"a network's file system \(nfs4\)"):
+        Ledger(tmp_path / "a.ledger", budget=1)
+    assert (tmp_path / "far" / "a.ledger").exists() == there
 
 
 AS_NOBODY = """

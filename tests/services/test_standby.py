@@ -1,5 +1,7 @@
 """A hot standby: what reads works there, a charge does not; who takes over may lack charges."""
 
+from functools import partial
+
 import pytest
 from postgres_server import PostgresServer
 
@@ -29,10 +31,14 @@ def followed(primary, standby):
         pass
 
 
+def either(primary, standby):
+    """An address of whichever of the two answers, the first before the second."""
+    return f"postgresql://postgres@127.0.0.1:{primary.port},127.0.0.1:{standby.port}/postgres"
+
+
 def both(primary, standby):
     """An address of whichever of the two takes charges."""
-    hosts = f"127.0.0.1:{primary.port},127.0.0.1:{standby.port}"
-    return f"postgresql://postgres@{hosts}/postgres?target_session_attrs=read-write"
+    return f"{either(primary, standby)}?target_session_attrs=read-write"
 
 
 def test_a_standby_reads_and_one_that_takes_over_is_doubted(pair, tmp_path):
@@ -42,7 +48,7 @@ def test_a_standby_reads_and_one_that_takes_over_is_doubted(pair, tmp_path):
     primary.sql("CREATE TABLE staff AS SELECT i AS id FROM generate_series(1, 99) i")
     followed(primary, standby)
 
-    copy = Ledger(standby.url())
+    copy, reader = Ledger(standby.url()), Ledger(either(primary, standby))
     copy.verify()
     assert copy.spent == Pure(0.1)
     with pytest.raises(LedgerError, match=r"is read-only: a standby.*No row was read"):
@@ -59,8 +65,10 @@ def test_a_standby_reads_and_one_that_takes_over_is_doubted(pair, tmp_path):
     other = Ledger(both(primary, standby))
     lost = other.charge(Pure(0.1), query="lost")
     primary.crash()
+    assert reader.remaining == Pure(0.9)  # of the standby, on a connection that outlives its change
     standby.sql("SELECT pg_promote()")
-    for attempt in (lambda: ledger.charge(Pure(0.1), query="q"), other.verify):
+    charges = [partial(book.charge, Pure(0.1), query="q") for book in (ledger, copy, reader)]
+    for attempt in (*charges, *charges, other.verify):
         with pytest.raises(LedgerError, match="served by a standby that took over"):
             attempt()
     with pytest.raises(LedgerError, match="does not contain the given head"):

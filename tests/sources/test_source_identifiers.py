@@ -1,5 +1,7 @@
 """Identifiers stay apart in every source: decimals without a fraction are integers, to the last."""
 
+import math
+from dataclasses import replace
 from decimal import Decimal
 
 import duckdb
@@ -178,3 +180,38 @@ def test_two_people_who_are_one_unit_move_a_sum_by_twice_its_bound():
             for i in (0, 1)
         )
         assert both - one == moved
+
+
+APART_IN_LISTS = {
+    "integers": [2**70, 2**70 + 1, 2**70 + 2, -(2**63) - 1, 10**400, 10**400 + 1, 10**5000],
+    "unsigned": [np.uint64(2**64 - 1), np.uint64(2**64 - 2), 2**63, 2**63 + 1],
+    "decimals": [Decimal(10**20 + 1), Decimal("1.00000000000000000001"), Decimal("1e999999999"),
+                 Decimal("-1e-999999999"), Decimal("1.00000000000000000002"), Decimal("0.1")],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("cells", APART_IN_LISTS.values(), ids=APART_IN_LISTS)
+def test_numbers_in_a_list_that_round_alike_are_apart(cells):
+    """A list has no type, so no unit in it can be refused: no number in it may be another."""
+    source = open_source({"id": cells})
+    assert source.tally(Tally(COUNT, unit=UnitBound("id", 1))) == ((len(cells),),)
+    source.close()
+
+
+def test_numbers_in_a_list_that_are_equal_are_one():
+    equal = [[2**70, 2.0**70, Decimal(2**70)], [10**400, Decimal("1e400"), Decimal("1.0e400")],
+             [0.5, Decimal("0.50"), np.float32(0.5)], [2**70 + 1, Decimal(2**70 + 1)],
+             [7, 7.0, Decimal("7.00"), np.int8(7)]]  # fmt: skip
+    source = open_source({"id": [cell for cells in equal for cell in cells]})
+    assert source.tally(Tally(COUNT, unit=UnitBound("id", 1))) == ((len(equal),),)
+    source.close()
+
+
+def test_numbers_in_a_list_are_read_as_their_nearest_doubles():
+    cells = [2**53 + 3, Decimal("2.5000000000000000000001"), 2**70 + 1, -(10**400), Decimal("NaN")]
+    source = open_source({"x": cells, "y": [2.0**53 + 4, 2.5, 2.0**70, -math.inf, math.nan]})
+    for grid in (OnGrid("x", 0, 2**53, 1), OnGrid("x", -(2**40), 2**40, -1)):
+        other = replace(grid, column="y")
+        moments = [source.tally(Tally(((0, 1, 0, 0), (0, 0, 1, 0)), g)) for g in (grid, other)]
+        assert moments[0] == moments[1]
+    source.close()

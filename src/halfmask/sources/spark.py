@@ -39,7 +39,7 @@ _DATE = (
     f"LEAST(GREATEST(unix_date({{0}}), -{_DAYS}), {_DAYS})) AS TIMESTAMP_NTZ) END"
 )
 _REAL = "(CAST({0} AS DOUBLE) + CAST('0' AS DOUBLE))"  # negative zero as zero
-_TEXT = "make_valid_utf8({0})"
+_TEXT = "try_validate_utf8({0})"  # made valid, two broken ones could be one unit
 
 _TYPES: tuple[tuple[str, str, str], ...] = (
     ("boolean", "BOOLEAN", "{0}"),

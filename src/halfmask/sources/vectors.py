@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -74,7 +76,8 @@ def of_cells(
 def of_scalars(cells: Iterable[object]) -> Vector:
     """Write bare Python values as text that each query reads as the kind it needs.
 
-    A list has no type, and none is guessed from its values.
+    A list has no type, and none is guessed from its values. Integers, doubles and decimals that
+    differ have other texts, as any of them may be a unit.
     """
     return Vector("unread", _objects([_spelled(cell) for cell in cells]))
 
@@ -90,11 +93,22 @@ def _spelled(cell: object) -> str | None:
     if moment is not None:
         return str(moment)
     number = read_cell("integer", cell)
-    return str(number) if number is not None else _number(read_cell("real", cell))
+    return str(number) if number is not None else _number(cell)
 
 
-def _number(value: object) -> str | None:
-    return None if value is None else repr(value)
+def _number(cell: Any) -> str | None:
+    """Write a number as its double, or to its last digit where that is another."""
+    value = read_cell("real", cell)
+    if value is None:
+        return None
+    try:
+        exact = Decimal(cell if isinstance(cell, float | Decimal) else index(cell))
+        return repr(value) if exact == value else str(_EXACT.normalize(exact))
+    except Exception:  # a foreign object may raise anything
+        return repr(value)
+
+
+_EXACT = Context(prec=MAX_PREC, Emin=MIN_EMIN, Emax=MAX_EMAX)
 
 
 def _objects(cells: list[object] | list[str | None]) -> NDArray[Any]:

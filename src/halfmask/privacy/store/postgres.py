@@ -68,7 +68,7 @@ class PostgresStore(Store):
         self.place = self._at.shown
         self.address = self._at.without_secrets
         self._held = _Held()
-        self._timeline = ""
+        self._timeline, self._timed = "", False
         weakref.finalize(self, self._held.close)
         wait = max(1, round(patience * 1000))
         path = f'SET LOCAL search_path = "{self._at.schema}", pg_temp;'
@@ -147,7 +147,9 @@ class PostgresStore(Store):
     ) -> Iterator[Session]:
         lock = lock or self._lock_account
         try:
-            session = self._begin(f"{self._writes}{lock}" if write else self._reads, ahead)
+            session = self._begin(lock if write else None, ahead)
+            if write and self._timed:
+                self._check_timeline(session.told)
             if write and not session.holds_lock:
                 raise LedgerError(f"ledger: {self.place} {UNWRITTEN}. No row was read.")
             yield session
@@ -156,20 +158,30 @@ class PostgresStore(Store):
         finally:
             self._held.settle()
 
-    def _begin(self, statements: str, ahead: Sequence[Question]) -> PostgresSession:
+    def _begin(self, lock: str | None, ahead: Sequence[Question]) -> PostgresSession:
         """Begin on the connection at hand; if it was lost meanwhile, on a new one."""
         import psycopg
 
         old = self._held.connection
         if old is not None:
             try:
-                return PostgresSession(old, statements, ahead)
+                return PostgresSession(old, self._beginning(lock), ahead)
             except psycopg.OperationalError:
                 if not old.closed:
                     raise
                 self._held.close()
         new = self._held.connection = self._connect()
-        return PostgresSession(new, statements, ahead)
+        return PostgresSession(new, self._beginning(lock), ahead)
+
+    def _beginning(self, lock: str | None) -> str:
+        """Return the statements that begin to write, under a lock, or to read.
+
+        A writer asks for the timeline each time: a standby keeps its connections when it takes
+        over, and a pool of connections may turn to another server.
+        """
+        if lock is None:
+            return self._reads
+        return f"{self._writes}{f'{_TIMELINE};' if self._timed else ''}{lock}"
 
     def _commit(self, session: PostgresSession) -> None:
         import psycopg
@@ -208,7 +220,7 @@ class PostgresStore(Store):
             ) from None
         try:
             self._check_server(connection)
-            self._check_timeline(connection)
+            self._learn_timeline(connection)
         except BaseException:
             connection.close()
             raise
@@ -229,25 +241,33 @@ class PostgresStore(Store):
                 "hold every text; use one with UTF8. No row was read."
             )
 
-    def _check_timeline(self, connection: "_Connection") -> None:
-        """Refuse a standby that took over, or a backup, since the connection before.
-
-        It may lack charges that this object never saw. A server that does not tell its timeline,
-        as one that still follows another, is not looked at.
-        """
+    def _learn_timeline(self, connection: "_Connection") -> None:
+        """Look at the timeline of a new connection, if this server tells it."""
         import psycopg
 
-        found = ""
+        self._timed = False
         with suppress(psycopg.Error):
             (found,) = connection.execute(_TIMELINE.encode()).fetchone() or ("",)
-        if self._timeline and found not in ("", self._timeline):
-            raise LedgerError(
-                f"ledger: {self.place} is now served by a standby that took over, or from a backup "
-                f"(timeline {found}, before {self._timeline}), so the last charges may be missing; "
-                "look with `halfmask ledger verify` for the head of the newest release, and then "
-                "open it anew. No row was read."
-            )
-        self._timeline = found or self._timeline
+            self._timed = True
+        if self._timed:
+            self._timeline = self._timeline or found
+            self._check_timeline(found)
+
+    def _check_timeline(self, found: object) -> None:
+        """Refuse a standby that took over, or a backup, since this object last looked.
+
+        It may lack charges that this object never saw. One that still follows another tells no
+        timeline: it can be read.
+        """
+        if found in ("", self._timeline):
+            return
+        before = self._timeline = self._timeline or "of a standby"
+        raise LedgerError(
+            f"ledger: {self.place} is now served by a standby that took over, or from a backup "
+            f"(timeline {found}, before {before}), so the last charges may be missing; "
+            "look with `halfmask ledger verify` for the head of the newest release, and then "
+            "open it anew. No row was read."
+        )
 
     @contextmanager
     def _plain_errors(self) -> Iterator[None]:

@@ -21,6 +21,7 @@ class PostgresSession:
     commit, or before the next that returns something.
 
     holds_lock: whether the last of the statements that began it returned a row.
+    told: the first cell that they returned.
     """
 
     def __init__(
@@ -35,6 +36,7 @@ class PostgresSession:
         answers = self._send(*(self._text(*question) for question in ahead))
         begun = len(answers) - len(ahead)
         self.holds_lock = begun > 0 and bool(answers[begun - 1])
+        self.told = answers[0][0][0] if begun and answers[0] else None
         asked = [(statement, tuple(values)) for statement, values in ahead]
         self._known = dict(zip(asked, answers[begun:], strict=True))
 

@@ -195,7 +195,7 @@ def _check_place(path: Path) -> None:
         raise LedgerError(
             f"ledger: the folder {path.parent} does not exist; create it, or choose another"
         )
-    kind = network_kind(path.parent)
+    kind = _network_kind(path)
     if kind is not None:
         raise LedgerError(
             f"ledger: {path} is on a network's file system ({kind}), where two machines would not "
@@ -204,6 +204,12 @@ def _check_place(path: Path) -> None:
         )
     if path.exists() and not path.is_file():
         raise LedgerError(f"ledger: {path} is not an ordinary file; choose another path")
+
+
+def _network_kind(path: Path) -> str | None:
+    """Look at the folder that a link leads to, where the log will be, and at a file put in it."""
+    found = Path(os.path.realpath(path))
+    return network_kind(found.parent) or (network_kind(found) if found.exists() else None)
 
 
 def _check_access(path: Path) -> None:
