@@ -160,6 +160,8 @@ def _table(X: Any) -> Any:
     other = hasattr(X, "__array__") and not isinstance(X, np.ndarray) and not named
     if not other and not isinstance(X, list | tuple):
         return X
+    if not other:  # NumPy alone would drop the masks of rows
+        X = [row.tolist() if isinstance(row, np.ma.MaskedArray) else row for row in X]
     try:
         array = np.asarray(X)
         array = array.astype(np.float64) if array.dtype.kind == "O" else array

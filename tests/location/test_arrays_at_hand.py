@@ -51,6 +51,14 @@ def test_lists_are_taken_by_all(estimator):
     assert np.abs(np.array(found.value) - [3, -2]).max() < 0.6
 
 
+def test_what_a_mask_covers_is_missing_in_a_list_of_rows_too():
+    hidden = np.ma.array([[3.0, -2.0]] * 600 + [[15.0, 15.0]] * 900, mask=False)
+    hidden[600:] = np.ma.masked
+    for points in (hidden, list(hidden), tuple(hidden)):
+        found = hm.box_median(points, epsilon=8, radius=20)
+        assert np.abs(np.array(found.value) - [3, -2]).max() < 0.6
+
+
 def test_a_list_of_numbers_is_one_column():
     assert len(hm.box_median(list(range(100)), epsilon=4, radius=200).value) == 1
 
