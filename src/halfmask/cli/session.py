@@ -58,6 +58,8 @@ def _named(table: Table, problem: HalfmaskError) -> tuple[tuple[str, ...], dict[
     join = table.join or {}
     if str(problem).split(":")[0] in (*join, "join"):
         return ("table", "join"), dict(join)
+    if join and join["right"].name in str(problem) and table.name not in str(problem):
+        return ("table", "join"), {"source": join["right"]}
     return ("table",), {**table.options, "source": table.source}
 
 
