@@ -4,9 +4,11 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halfmask.curator import open as open_table
 from halfmask.errors import InvalidQuery
+from halfmask.plan import Kind
 from halfmask.privacy import Cost, Ledger
 from halfmask.procedures import BoxMedian, CoordinateMedian, RobustLocation, SpatialMedian
 from halfmask.queries import Query, price_of
@@ -147,27 +149,39 @@ def _ask(
     names: dict[str, Any] = {
         name: given[name] for name in ("epsilon", "delta", "rho", "mu") if name in given
     }
-    with open_table(
-        _table(X), relation=relation, budget=price if ledger is None else None, ledger=ledger
-    ) as table:
+    points, kinds = _table(X)
+    book = price if ledger is None else None
+    with open_table(points, schema=kinds, relation=relation, budget=book, ledger=ledger) as table:
         release: Release = table.ask(query, **names)
     return release
 
 
-def _table(X: Any) -> Any:
-    """Return what `open` takes: lists of rows, and whatever else NumPy can read, as an array."""
+def _table(X: Any) -> tuple[Any, dict[str, Kind] | None]:
+    """Return what `open` takes: lists of rows, and whatever else NumPy can read, as an array.
+
+    Whether it is a table is told by its shape alone: a cell that holds no number is missing, in a
+    list as in a file, so that nobody's cell decides whether an answer is given.
+    """
     named = hasattr(X, "columns") or hasattr(X, "column_names")
     other = hasattr(X, "__array__") and not isinstance(X, np.ndarray) and not named
     if not other and not isinstance(X, list | tuple):
-        return X
+        return X, None
     try:
-        array = np.asarray(X)
-        array = array.astype(np.float64) if array.dtype.kind == "O" else array
+        array = _array(X)
     except (TypeError, ValueError, OverflowError):
         array = np.array("")
-    if array.dtype.kind not in "biuf" or array.ndim not in (1, 2):
+    if array.ndim not in (1, 2):
         raise InvalidQuery(
             "X: it is no table of numbers; give a row for each point, all of one length, as in "
             "[[1.0, 2.5], [3.0, 4.0]]"
         )
-    return array
+    width = 1 if array.ndim == 1 else array.shape[1]
+    return array, {f"x{i}": "real" for i in range(width)}
+
+
+def _array(X: Any) -> NDArray[Any]:
+    """An array of numbers, or of cells where some are none; NumPy alone would drop rows' masks."""
+    if isinstance(X, list | tuple):
+        X = [row.tolist() if isinstance(row, np.ma.MaskedArray) else row for row in X]
+    array = np.asarray(X)
+    return array.astype(np.float64) if array.dtype.kind in "iuf" else np.array(X, dtype=object)

@@ -15,6 +15,7 @@ from typing import Any
 
 from halfmask.arriving import Arriving, Read
 from halfmask.asking import preview_of, warn
+from halfmask.begun import Begun, place_of
 from halfmask.errors import Interrupted, InvalidQuery, LedgerError
 from halfmask.noise import Words, secure_words
 from halfmask.plan import Everything
@@ -31,7 +32,7 @@ from halfmask.room import Room, recorded, replayed
 from halfmask.sources import Source
 from halfmask.version import __version__
 
-__all__ = ["Series", "is_begun"]
+__all__ = ["Series"]
 
 _STOPPED = (
     "Interrupted after the price was charged; the charge stays. What is not stored was not shown: "
@@ -110,6 +111,20 @@ class Series:
         """Predict the error of the totals: reads no row, spends nothing."""
         return preview_of(self.closings.blank().expected(), self.price)
 
+    def check_begun(self) -> None:
+        """Refuse other words, or another table, than the series was begun with."""
+        self._begun().check(self.ledger)
+
+    def check(self, through: object) -> int:
+        """Refuse what `release` would before it charges; tell how many periods there are so far."""
+        self.check_begun()
+        periods = self.question.periods.find(through)
+        self._check_over(periods)
+        if self._known() < periods:
+            self._check_table()
+            self._check_next(periods)
+        return periods
+
     def release(self, through: object) -> Any:
         """Return the running totals at the ends of all periods up to this one, of each group.
 
@@ -133,11 +148,7 @@ class Series:
         return self._released(through, single=True)
 
     def _released(self, through: object, *, single: bool) -> Release | GroupedRelease:
-        periods = self.question.periods.find(through)
-        self._check_over(periods)
-        if self._known() < periods:
-            self._check_table()
-            self._check_next(periods)
+        periods = self.check(through)
         paid, done = self._pay(), False
         with suppress(KeyboardInterrupt), showing(self.progress):
             while (known := self._known()) < periods:
@@ -160,28 +171,24 @@ class Series:
     def _pay(self) -> Receipt:
         """Charge the price, or find that it was: one row, with all that fixes the noise to come."""
         warn(self.price)
-        fixed = {"strategy": self.closings.strategy.text, "fixed": self.closings.fixed}
-        answer = json.dumps(fixed | {"table": self.table})
-        where = self.setting.where
+        begun = self._begun()
+        paid = self.ledger.charge(
+            self.price,
+            query=begun.query,
+            actor=self.actor,
+            request_id=self._id,
+            answer=begun.answer,
+        )
+        begun.check_answer(str(paid.answer))
+        return paid
+
+    def _begun(self) -> Begun:
+        """What must be the same as when the series was begun."""
+        where, strategy = self.setting.where, self.closings.strategy.text
         filtered = "" if isinstance(where, Everything) else f" where {where}"
         groups = "" if self.setting.by is None else f" by {self.setting.by!r}"
         text = f"{self.question!r}{groups}{filtered}; for {self.setting.unit.describe()}"
-        paid = self.ledger.charge(
-            self.price, query=text, actor=self.actor, request_id=self._id, answer=answer
-        )
-        if paid.answer != answer:
-            begun = json.loads(str(paid.answer)).get("table")
-            if begun != self.table:
-                raise LedgerError(
-                    f"series: {self.name!r} was begun with {begun}, and this is {self.table}; a "
-                    "series belongs to one table: go on with it, or name it by table= if it is the "
-                    "same one in memory, or begin a series of another name"
-                )
-            raise LedgerError(
-                f"series: {self.name!r} was begun with other noise, by another version; go on with "
-                "that one, or begin a series of another name"
-            )
-        return paid
+        return Begun(self.name, self.price, text, strategy, self.closings.fixed, self.table)
 
     def _close(self, paid: Receipt, first: int, last: int) -> None:
         """Measure periods and store each, as far as nobody else does so meanwhile.
@@ -306,19 +313,10 @@ class Series:
 
     @property
     def _id(self) -> str:
-        return _id(self.name)
+        return place_of(self.name)
 
     def __repr__(self) -> str:
         return f"<series {self.name!r}: {self.question.title}, {len(self.closed)} closed>"
-
-
-def _id(name: str) -> str:
-    return f"series {json.dumps(name)}"
-
-
-def is_begun(name: str, ledger: Ledger) -> bool:
-    """Whether a series of this name was paid for."""
-    return ledger.stored(_id(name)) is not None
 
 
 def _is_over(end: datetime) -> bool:

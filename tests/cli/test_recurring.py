@@ -198,7 +198,8 @@ REFUSED = [
         "",
         r"line \d+, table: unit: None given, and two private tables",
     ),
-    (JOIN, '"visits.csv"', '"none.csv"', r"none.csv"),
+    (JOIN, '"visits.csv"', '"none.csv"', r"line \d+, table.join.source: source: .*'none.csv'"),
+    (JOIN, '"who.csv"', '"none.csv"', r"line \d+, table.source: source: .*'none.csv'"),
     (JOIN, '"visits.csv"', '"postgresql://h/d"', r"table.join.source: tables of a database"),
     (JOIN, '"who.csv"', '"postgresql://h/d"', r"line \d+, table.source: tables of a database"),
     (JOIN, "[table.join]", "[table.joined]", r"table.joined: unknown key 'joined'; did you"),
@@ -252,3 +253,32 @@ def test_a_series_of_a_join_is_refused(clinic):
     plan = JOIN.replace("epsilon = 100_000\n", 'epsilon = 1\nledger = "l.ledger"\n', 1) + series
     result = clinic.plan(plan, "check")
     assert "series 1: rows of a join change" in result.err
+
+
+@pytest.mark.parametrize(
+    ("edit", "reason"),
+    [
+        (("periods = 3", 'periods = 3\nthrough = "2025-03"\nwhere = "who == 1"'), "was used for"),
+        (("periods = 3", "periods = 4"), "was used for"),
+        (("log.csv", "other.csv"), "a series belongs to one table"),
+    ],
+)
+def test_what_no_series_goes_on_with_is_refused_before_a_release_is_paid(log, edit, reason):
+    assert log.plan(PLAN, "run").code == 0
+    log.write("other.csv", LOG)
+    edited = PLAN.replace(*edit)
+    for command in ("check", "run"):
+        refused = log.plan(edited, command)
+        assert refused.code == 1
+        assert reason in refused.err
+        assert "rows" not in refused.out
+    assert "Left: epsilon 80000 of" in log.plan(PLAN, "cost").out
+
+
+def test_a_period_that_is_not_over_is_refused_before_a_release_is_paid(log):
+    text = PLAN.replace("periods = 3", 'periods = 4000\nthrough = "2999-01"')
+    text = text.replace("periods = 4000", "periods = 2000").replace("2025-01-01", "2900-01-01")
+    refused = log.plan(text, "run")
+    assert refused.code == 1
+    assert "is not over" in refused.err
+    assert "rows" not in refused.out

@@ -114,7 +114,9 @@ def run(
         check_apart(plan, json, csv)
         foresee(plan, checked)
         for one, series in going_on(plan, checked):
-            last_period(plan, one, series)
+            last = last_period(plan, one, series)
+            with plan.document.naming(one.place, one.values):
+                series.check(last)
         pay_on_paper(plan, checked.ledger)
         curator = checked.with_ledger(take_ledger(plan))
         answers: dict[str, Answer] = {}

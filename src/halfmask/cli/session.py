@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from halfmask.asking import setting_of, together
+from halfmask.begun import is_begun
 from halfmask.cli.planfile import Ask, Plan, Recurring, Table, Wanted
 from halfmask.curator import Curator
 from halfmask.curator import open as open_table
@@ -15,7 +16,7 @@ from halfmask.foresight import least_price
 from halfmask.plan import Schema
 from halfmask.privacy import Cost, Entry, Ledger, Measure, PrivacyUnit
 from halfmask.queries import price_of
-from halfmask.series import Series, is_begun
+from halfmask.series import Series
 
 __all__ = [
     "due",
@@ -57,6 +58,8 @@ def _named(table: Table, problem: HalfmaskError) -> tuple[tuple[str, ...], dict[
     join = table.join or {}
     if str(problem).split(":")[0] in (*join, "join"):
         return ("table", "join"), dict(join)
+    if join and join["right"].name in str(problem) and table.name not in str(problem):
+        return ("table", "join"), {"source": join["right"]}
     return ("table",), {**table.options, "source": table.source}
 
 
@@ -91,6 +94,7 @@ def going_on(
             series = curator.series(one.name, one.query, actor=actor, **one.options)
             if one.through is not None:
                 series.question.periods.find(one.through)
+            series.check_begun()
             series.preview()
         found.append((one, series))
     return found

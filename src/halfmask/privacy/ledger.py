@@ -192,12 +192,14 @@ class Ledger:
                 raise LedgerError(f"receipt: row {seq} has its answer already; an answer is final")
             rows.write_answer(session, row, answer)
 
-    def stored(self, request_id: str) -> str | None:
-        """Return the stored answer of a request, or None."""
+    def stored(self, request_id: str, made: tuple[Cost, str] | None = None) -> str | None:
+        """Return the stored answer of a request, or None; refuse another price or query of it."""
         request_id = stored_text(request_id, "request_id")
         with self._store.reading(*self._ahead(request_id=request_id)) as session:
             self._look(session)
             row = rows.find_request(session, request_id)
+            if row is not None and made is not None:
+                repeated(made[0], self._draft(*made, None, request_id), row, "")
             return None if row is None else rows.read_answer(session, row)
 
     def entries(self) -> list[Entry]:
