@@ -6,7 +6,7 @@ from typing import Any
 from halfmask.arriving import Arriving
 from halfmask.errors import InvalidQuery
 from halfmask.noise import Words
-from halfmask.plan import Arrivals, Filters, Keys, Periods, Predicate
+from halfmask.plan import Filters, Keys, Predicate, periods_of
 from halfmask.privacy import Ledger
 from halfmask.queries import Count, CountDistinct, Running, Setting, Sum, price_of
 from halfmask.series import Series
@@ -101,10 +101,8 @@ class Serial(ABC):
                 "series: rows of a join change when rows are added to its tables, and a series is "
                 "paid for rows that stay; declare it of one table"
             )
-        arriving = self._arriving() if (time, start, every) == (None, None, None) else None
-        when = Arrivals(periods) if arriving else Periods(start, every, periods)
-        if not arriving and time is None:
-            raise InvalidQuery("time: none is given beside start= or every=; name the column")
+        when = periods_of(periods, time, start, every)
+        arriving = self._arriving() if when.apart else None
         return Series(
             name,
             Running(query, time or "", when),

@@ -175,3 +175,27 @@ def test_a_frame_tells_its_kinds_and_a_plan_may_overrule_them(verify):
     shown = verify(wrong)
     assert shown.code == 1
     assert "no 'pay'" in shown.err
+
+
+SERIES = """
+[[series]]
+name = "logins"
+query = "count"
+time = "age"
+start = 0
+every = 10
+periods = 12
+epsilon = 1
+"""
+
+
+def test_a_series_is_attacked_like_a_release(verify):
+    plan = PLAN.replace("epsilon = 2", 'epsilon = 4\nledger = "l.ledger"') + SERIES
+    shown = verify(plan)
+    assert shown.code == 0, shown.out
+    assert "2 releases and 1 series attacked" in shown.out
+    assert shown.out.count("holds") == 3
+    shown = verify(plan, "--suppose", "3", "--out", "report.html")
+    assert shown.code == 1
+    assert "running number of rows" in shown.out
+    assert "there when these close" in shown.out

@@ -7,6 +7,7 @@ Audit                      what was found
 
 exact                      nothing sampled: losses from mass functions and from exact integers
 verify, Verification       a release, over all neighbours of small simulated tables
+verify_series              all closings of a series, over histories of a growing table
 exact_loss                 a mechanism, over its whole support
 
 compare, fits, Comparison  distribution checks: two samplers, or samples and an exact law
@@ -17,7 +18,7 @@ Finding, report_page, write_report   one HTML page with the pairs and their hist
 from halfmask.audit.asking import Asking, attack
 from halfmask.audit.audit import audit, audit_pairs
 from halfmask.audit.compare import Comparison, compare, fits
-from halfmask.audit.exact import Verification, exact_loss, verify
+from halfmask.audit.exact import Verification, exact_loss, verify, verify_series
 from halfmask.audit.neighbours import Pair, answer_pairs, row_pairs
 from halfmask.audit.report import Finding, report_page, write_report
 from halfmask.audit.samples import repeated
@@ -41,5 +42,6 @@ __all__ = [
     "report_page",
     "row_pairs",
     "verify",
+    "verify_series",
     "write_report",
 ]

@@ -9,11 +9,19 @@ from typing import Annotated, Any
 
 import typer
 
-from halfmask.audit import Asking, Audit, Finding, Verification, attack, write_report
+from halfmask.audit import (
+    Asking,
+    Audit,
+    Finding,
+    Verification,
+    attack,
+    verify_series,
+    write_report,
+)
 from halfmask.audit.exact import Ask, verify_ask
 from halfmask.cli.outputs import check_apart, check_writable
 from halfmask.cli.planfile import Ask as Asked
-from halfmask.cli.planfile import Document, Plan, read_plan
+from halfmask.cli.planfile import Document, Plan, Recurring, read_plan
 from halfmask.cli.session import priced
 from halfmask.cli.show import say, table, working
 from halfmask.cli.template import _IDENTITY
@@ -31,10 +39,10 @@ _KEYS = 16
 
 @dataclass(frozen=True)
 class _Outcome:
-    """What was found for one release."""
+    """What was found for one release, or for all of a series, which is no ask."""
 
     name: str
-    ask: Ask
+    ask: Ask | None
     exact: Verification
     supposed: Verification | None
     sampled: Audit | None
@@ -74,7 +82,7 @@ class _Outcome:
         if self.supposed is not None:
             title = f"{self.name}, for people of {self.supposed.suppose} units"
             yield Finding.of(self.supposed, title=title)
-        if self.sampled is not None:
+        if self.sampled is not None and self.ask is not None:
             title = f"{self.name}, by samples"
             yield Finding.of(self.sampled, Asking(self.ask, frozen=True), title=title)
 
@@ -103,9 +111,12 @@ def verify_plan(
     plan = priced(plan, schema, unit, _measure(plan))
     asks = [_ask(plan, asked, schema, unit) for asked in plan.asks]
     outcomes = []
-    with working(2 * len(asks)) as step:
+    with working(2 * len(asks) + len(plan.series)) as step:
         for asked, ask in zip(plan.asks, asks, strict=True):
             outcomes.append(_attacked(asked.name, ask, seconds, suppose, step))
+        for one in plan.series:
+            step(f"{one.name}: exact losses of all closings")
+            outcomes.append(_series_attacked(plan, one, schema, unit, seconds, suppose))
     _show(plan, outcomes, unit)
     notes = [*_unlisted(outcomes), *_notes(plan, schema, unit)]
     say("What this cannot see:", *(f"  - {note}" for note in notes))
@@ -196,8 +207,23 @@ def _attacked(
     return _Outcome(name, ask, exact, supposed, sampled)
 
 
+def _series_attacked(
+    plan: Plan, one: Recurring, schema: Schema, unit: PrivacyUnit, seconds: float, suppose: int
+) -> _Outcome:
+    given = {**one.periods, "by": _few(one.by), "where": one.where, "price": one.price}
+
+    def found(share: float, suppose: int = 1) -> Verification:
+        with plan.document.naming(one.place, one.values):
+            return verify_series(
+                one.query, schema=schema, unit=unit, suppose=suppose, seconds=share, **given
+            )
+
+    exact, supposed = found(seconds / 2), found(seconds / 4, suppose) if suppose > 1 else None
+    return _Outcome(one.name, None, exact, supposed, None)
+
+
 def _show(plan: Plan, outcomes: list[_Outcome], unit: PrivacyUnit) -> None:
-    say(f"{plan.document.path}: {len(outcomes)} releases attacked for {unit.describe()}.")
+    say(f"{plan.document.path}: {_counted(plan)} attacked for {unit.describe()}.")
     rows = [
         (
             one.name,
@@ -215,6 +241,13 @@ def _show(plan: Plan, outcomes: list[_Outcome], unit: PrivacyUnit) -> None:
         say(*(line for f in broken for line in str(f).splitlines()))
         if not one.exact.complete:
             say(f"{one.name}: time ran out after {one.exact.pairs} pairs; give more --seconds.")
+
+
+def _counted(plan: Plan) -> str:
+    """How many releases and series there are."""
+    releases, series = len(plan.asks), len(plan.series)
+    first = f"{releases} release{'' if releases == 1 else 's'}" if releases or not series else ""
+    return " and ".join(filter(None, [first, f"{series} series" if series else ""]))
 
 
 def _broken(found: Verification | Audit) -> bool:
@@ -254,7 +287,6 @@ def _notes(plan: Plan, schema: Schema, unit: PrivacyUnit) -> list[str]:
     ]
     if plan.table.join is not None:
         notes.append("whether rows of the join are of one unit each: hm.open checks that.")
-    notes += [f"the series {one.name!r}: it is proved, not attacked." for one in plan.series]
     if unit.relation is Relation.REPLACE:
         notes.append("whether the number of units may be public: `replace` makes it so.")
     if unit.column:

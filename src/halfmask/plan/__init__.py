@@ -10,7 +10,7 @@
 - `reading`, `Reading`, `instant`: how a cell is read beside a literal
 """
 
-from halfmask.plan.arrivals import Arrivals
+from halfmask.plan.arrivals import Arrivals, periods_of
 from halfmask.plan.cloud import Cloud, Held, Near, Statistic, added, cloud_of, counted
 from halfmask.plan.filters import Filters
 from halfmask.plan.naming import col
@@ -74,6 +74,7 @@ __all__ = [
     "counted",
     "instant",
     "microseconds",
+    "periods_of",
     "reading",
     "scalar",
     "where",

@@ -1,12 +1,13 @@
 """Public periods by arrival: what came since the last closing is the next period."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from halfmask.errors import InvalidQuery, shown
-from halfmask.plan.periods import MOST
+from halfmask.plan.periods import MOST, Periods
 from halfmask.plan.predicates import Everything, Predicate
 
-__all__ = ["Arrivals"]
+__all__ = ["Arrivals", "periods_of"]
 
 
 @dataclass(frozen=True)
@@ -51,3 +52,12 @@ class Arrivals:
                 f"period: {shown(period)} is none; give a number from 1 to {self.number}"
             )
         return period
+
+
+def periods_of(number: int, time: str | None, start: Any, every: Any) -> Periods | Arrivals:
+    """Return public periods of a column of times or numbers, or by arrival where none is given."""
+    if (time, start, every) == (None, None, None):
+        return Arrivals(number)
+    if time is None:
+        raise InvalidQuery("time: none is given beside start= or every=; name the column")
+    return Periods(start, every, number)

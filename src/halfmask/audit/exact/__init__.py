@@ -2,11 +2,12 @@
 
 loss          one mechanism: the loss over its whole support; listed: two finite laws
 verify        one release: all neighbours of small tables, through the real source
+verify_series   all closings of a series, over histories of tables
 ask           what is verified, checked as the door checks it
 scripts       an ask's measurements; frozen: the noisy answers in between, made up
 cells, tables   the simulated tables and their neighbours
 moved         what a pair moves, and what that costs; spending: losses added up
-verification  what was found
+verification  what was found; worst: the largest loss so far
 """
 
 from halfmask.audit.exact.ask import Ask
@@ -17,6 +18,7 @@ from halfmask.audit.exact.scripts import Script, scripts
 from halfmask.audit.exact.tables import Simulation
 from halfmask.audit.exact.verification import Verification, Witness
 from halfmask.audit.exact.verify import verify, verify_ask
+from halfmask.audit.exact.verify_series import verify_closings, verify_series
 
 __all__ = [
     "Ask",
@@ -32,4 +34,6 @@ __all__ = [
     "scripts",
     "verify",
     "verify_ask",
+    "verify_closings",
+    "verify_series",
 ]

@@ -44,9 +44,9 @@ def cells_of(column: str, tallies: Iterable[Tally], schema: Schema) -> tuple[obj
     return tuple(first if None in first else [*first, None])
 
 
-def cell_of(mark: float, kind: Kind) -> object:
-    """Write a number as a cell of a numeric column."""
-    return next(_in_kind(mark, kind))
+def cell_of(mark: object, kind: Kind) -> object:
+    """Write a mark as a cell of a column of that kind; None where there is no such cell."""
+    return next(_in_kind(mark, kind), None)
 
 
 def _marks(column: str, tally: Tally) -> Iterator[object]:

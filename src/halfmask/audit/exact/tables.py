@@ -13,6 +13,7 @@ from math import prod
 from typing import Any
 
 from halfmask.audit.exact.cells import cell_of, cells_of
+from halfmask.errors import InvalidQuery
 from halfmask.plan import (
     Everything,
     FoundKeys,
@@ -70,6 +71,12 @@ class Simulation:
     suppose: int = 1
     landmarks: tuple[dict[str, float], ...] = ()
 
+    def __post_init__(self) -> None:
+        if isinstance(self.suppose, bool) or not 1 <= self.suppose <= 1000:
+            raise InvalidQuery(
+                f"suppose: {self.suppose} units; suppose that one person is 1 to 1000"
+            )
+
     @cached_property
     def tallies(self) -> tuple[Tally, ...]:
         """Tallies of the same columns, bounds, groups and filters."""
@@ -86,10 +93,15 @@ class Simulation:
         with closing(self.opened(rows)) as source:
             return {request: _answered(source, request) for request in self.requests}
 
+    def answer(self, rows: Rows, request: Request[Any]) -> Exact:
+        """Have the real source answer one request about a table."""
+        with closing(self.opened(rows)) as source:
+            return _answered(source, request)
+
     def pairs(self) -> Iterator[Pair]:
         """Enumerate neighbours: everything that one unit may add, among others of three kinds."""
         everyone = self._people()
-        for base, step in zip(self._bases(), (1, 1, 3), strict=True):
+        for base, step in zip(self.bases(), (1, 1, 3), strict=True):
             people = everyone[::step]
             tables = [_inserted(base, person, at) for at, person in enumerate(people)]
             if self.unit.relation is Relation.ADD_REMOVE:
@@ -151,9 +163,9 @@ class Simulation:
             halves = [a[: self.suppose // 2] + b[self.suppose // 2 :] for a, b in _couples(copies)]
             return copies + halves + [tuple(islice(self.rows, self.suppose))]
         shapes = tuple(self._shapes())
-        people = [self._named(shape, at) for at, shape in enumerate(shapes)]
+        people = [self.named(shape, at) for at, shape in enumerate(shapes)]
         if self._unit_is_asked():  # then a name matters: each with the first shape
-            people += [self._named(shapes[0], at) for at in range(len(self._identities[0]))]
+            people += [self.named(shapes[0], at) for at in range(len(self.identities[0]))]
         if self.unit.relation is Relation.ADD_REMOVE:  # rows of nobody: dropped
             people.append(tuple({self.unit.column: None, **row} for row in self.rows[:2]))
         return people
@@ -169,15 +181,15 @@ class Simulation:
             yield (row,)
             yield (row,) * (most + 40)
 
-    def _named(self, shape: Rows, at: int) -> Rows:
+    def named(self, shape: Rows, at: int) -> Rows:
         """Give the rows to the person's units, each of which has them all; names take turns."""
         assert self.unit.column is not None  # noqa: S101
-        people, _ = self._identities
+        people, _ = self.identities
         names = [people[(at + k) % len(people)] for k in range(self.suppose)]
         return tuple({self.unit.column: name, **row} for name in names for row in shape)
 
     @cached_property
-    def _identities(self) -> tuple[Sequence[object], Sequence[object]]:
+    def identities(self) -> tuple[Sequence[object], Sequence[object]]:
         """Names for whoever comes and goes, and names of the others, before and behind."""
         assert self.unit.column is not None  # noqa: S101
         kind = self.columns.get(self.unit.column, "text")
@@ -196,11 +208,11 @@ class Simulation:
             for tally in self.tallies
         )
 
-    def _bases(self) -> list[Rows]:
+    def bases(self) -> list[Rows]:
         """The others: nobody, a crowd of all kinds, and people who are all alike."""
         if self.unit.column is None:
             return [(), self.rows[:: max(1, len(self.rows) // 7)], self.rows[:1] * 4]
-        column, (_, others) = self.unit.column, self._identities
+        column, (_, others) = self.unit.column, self.identities
         crowd = [
             {column: name, **self.rows[(3 * i + j) % len(self.rows)]}
             for i, name in enumerate(others)
@@ -212,6 +224,7 @@ class Simulation:
 
 
 def _answered(source: Source, request: Request[Any]) -> Exact:
+    """Have a source answer; None where it raised anything."""
     with suppress(Exception):  # whether rows can make it fail is part of what is compared
         return request.answered_by(source)
     return None

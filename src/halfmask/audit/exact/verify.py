@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Mapping
-from fractions import Fraction
 from typing import Any
 
 from halfmask.audit.exact.ask import Ask, Question
@@ -11,17 +10,12 @@ from halfmask.audit.exact.scripts import Script, scripts
 from halfmask.audit.exact.spending import EVERYTHING, NOTHING, Spending
 from halfmask.audit.exact.tables import Pair, Rows, Simulation
 from halfmask.audit.exact.verification import Verification, Witness
-from halfmask.errors import InvalidQuery
+from halfmask.audit.exact.worst import Worst
 from halfmask.plan import Filters, Keys, Kind, Predicate, Request, Schema
-from halfmask.privacy import GDP, Cost, PrivacyUnit
+from halfmask.privacy import Cost, PrivacyUnit
 from halfmask.queries import Distributed, Measurement, Part
 
 __all__ = ["verify", "verify_ask"]
-
-SLACK = Fraction(1, 10**12)
-"""Relative; what is not an exact fraction is rounded to twelve digits."""
-
-Loss = Fraction | None
 
 Parts = tuple[Part, ...] | None
 """The law of a measurement on one table; None where that is not listed."""
@@ -102,9 +96,7 @@ class _Search:
     """Goes through all pairs and keeps the worst."""
 
     def __init__(self, ask: Ask, suppose: int) -> None:
-        if isinstance(suppose, bool) or not 1 <= suppose <= 1000:
-            raise InvalidQuery(f"suppose: {suppose} units; suppose that one person is 1 to 1000")
-        self.ask, self.claimed, self.suppose = ask, ask.price, suppose
+        self.ask, self.suppose = ask, suppose
         self.scripts = scripts(ask.asked, ask.setting, ask.price)
         requests = tuple(dict.fromkeys(r for script in self.scripts for r in script.requests))
         setting = ask.setting
@@ -112,7 +104,7 @@ class _Search:
         self.simulation = Simulation(requests, setting.schema, setting.unit, suppose, places)
         self.known: dict[int, tuple[Rows, list[Laws]]] = {}
         self.unlisted: set[str] = set()
-        self.worst: Loss = Fraction(0)
+        self.worst = Worst(ask.price)
         self.witness: Witness | None = None
 
     def run(self, seconds: float | None, progress: Callable[[int], object] | None) -> Verification:
@@ -128,9 +120,9 @@ class _Search:
         overspent = any(script.overspent for script in self.scripts)
         return Verification(
             title=self.ask.title,
-            claimed=self.claimed,
-            loss=self._in_unit(self.worst),
-            holds=not overspent and _within(self.worst, self.claimed),
+            claimed=self.ask.price,
+            loss=self.worst.amount,
+            holds=not overspent and self.worst.is_within,
             witness=self.witness,
             unit=self.ask.setting.unit.describe(),
             pairs=count,
@@ -146,9 +138,7 @@ class _Search:
         one, other = self._laws(pair.one), self._laws(pair.other)
         for script, a, b in zip(self.scripts, one, other, strict=True):
             moved, spent = _compared(script, a, b)
-            loss = spent.in_currency_of(self.claimed)
-            if _above(loss, self.worst) or (self.witness is None and self.unlisted):
-                self.worst = loss
+            if self.worst.take(spent) or (self.witness is None and self.unlisted):
                 self.witness = Witness(pair.one, pair.other, tuple(moved))
 
     def _laws(self, rows: Rows) -> list[Laws]:
@@ -167,21 +157,6 @@ class _Search:
         if found is None:
             self.unlisted.update(measurement.laws)
         return found
-
-    def _in_unit(self, loss: Loss) -> float:
-        if loss is None:
-            return float("inf")
-        return float(loss) ** 0.5 if isinstance(self.claimed, GDP) else float(loss)
-
-
-def _above(loss: Loss, worst: Loss) -> bool:
-    if worst is None:
-        return False
-    return loss is None or loss > worst
-
-
-def _within(loss: Loss, claimed: Cost) -> bool:
-    return loss is not None and loss <= claimed.amounts[0] * (1 + SLACK)
 
 
 def _compared(script: Script, one: Laws, other: Laws) -> tuple[list[Moved | Redrawn], Spending]:
