@@ -205,7 +205,7 @@ def test_a_file_that_is_mounted_by_itself_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(mounts, "_MOUNTS", tmp_path / "mounts")
     (tmp_path / "link").symlink_to(place)
     for name in (place, tmp_path / "link"):
-        with pytest.raises(LedgerError, match="mounted by itself.* mount its folder"):
+        with pytest.raises(LedgerError, match=r"mounted by itself.* mount its folder"):
             Ledger(name)
     (tmp_path / "mounts").write_text(line.replace("roll", "list"))
     assert Ledger(place).remaining == Pure(1)

@@ -243,7 +243,8 @@ def _renamed(table: Table, letter: str, on: str) -> str:
     listed = ", ".join(f"{cell} AS {letter}{i}" for i, cell in enumerate(cells))
     place = table.schema.names.index(on)
     key = settled(f"{letter}{place}", table.schema.column(on).kind, DUCKDB)
-    return f"SELECT *, {key} AS k FROM (SELECT {listed} FROM {table._table}) c"
+    rows = table.reading(table.schema.names)
+    return f"SELECT *, {key} AS k FROM (SELECT {listed} FROM {rows}) c"
 
 
 def _recast(types: list[tuple[str, str]], huge: str, rows: str) -> str:

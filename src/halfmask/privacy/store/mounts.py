@@ -1,4 +1,4 @@
-"""Whether a SQLite file is where it must not be shared: on another machine's disk, or mounted alone.
+"""Whether a SQLite file must not be shared: it is on another machine's disk, or mounted by itself.
 
 The log beside the file is found through memory that processes of one machine share (SQLite,
 "Write-Ahead Logging"): two machines would each grant what is left, and one of the charges be lost.
