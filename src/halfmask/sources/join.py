@@ -168,6 +168,7 @@ class JoinedTable(Table):
             left._engine,
             self._joined,
         )
+        self.cut = left.cut | right.cut
 
     def refuse_twice(self) -> None:
         """Refuse a public table of which two rows could match one row: read openly."""

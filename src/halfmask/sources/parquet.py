@@ -5,7 +5,7 @@ from pathlib import Path
 
 from halfmask.errors import ReleaseFailed, SourceError
 from halfmask.plan import Kind, Schema
-from halfmask.sources.columns import canonical, declared, kinds_of
+from halfmask.sources.columns import canonical, declared, kinds_of, rounded
 from halfmask.sources.engine import Engine, files_engine
 from halfmask.sources.folder import PrivateFolder
 from halfmask.sources.sql import DUCKDB
@@ -52,7 +52,7 @@ class ParquetTable(Table):
         self, table: Table, paths: Sequence[Path], columns: Sequence[tuple[str, str, str]]
     ) -> None:
         super().__init__(table.name, table.schema, table._physical, table._table, table._engine)
-        self._paths, self._columns = paths, columns
+        self._paths, self._columns, self.cut = paths, columns, table.cut
         self._broken: dict[int, bool] = {}
 
     def reading(self, names: Sequence[str]) -> str:
@@ -117,7 +117,9 @@ def table_of_parquet(
     public = declared(kinds_of(name, [(column, kind) for column, kind, _ in columns]), schema)
     cells = {column: (kind, cell) for column, kind, cell in columns}
     physical = {c.name: canonical(c.name, c.kind, *cells[c.name], DUCKDB) for c in public}
-    return Table(name, public, physical, reader(paths), engine)
+    table = Table(name, public, physical, reader(paths), engine)
+    table.cut = rounded((column, kind) for column, kind, _ in columns)
+    return table
 
 
 def reader(paths: Sequence[Path], validation: str = "replace") -> str:

@@ -27,11 +27,13 @@ class Source(Protocol):
     """Rows that answer requests with exact integers, and nothing else.
 
     origin: where the one table of this name is, in a database; None elsewhere.
+    cut: the columns of times that were finer than microseconds.
     """
 
     schema: Schema
     name: str
     origin: str | None
+    cut: frozenset[str]
 
     @property
     def near(self) -> bool:
@@ -95,9 +97,11 @@ class Table:
 
     physical: an expression of the canonical type of its kind for each column name.
     direct: answers for points without the engine; None where it cannot.
+    cut: the columns of times that were finer than microseconds.
     """
 
     origin: str | None = None
+    cut: frozenset[str] = frozenset()
 
     def __init__(
         self,
