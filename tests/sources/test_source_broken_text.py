@@ -1,5 +1,6 @@
 """Texts in Parquet files whose bytes are no UTF-8: missing, as in every other source."""
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -77,3 +78,17 @@ def test_a_join_on_text_that_is_not_utf_8_matches_nothing(tmp_path):
     source = open_source(both, unit=PrivacyUnit("u"))
     assert source.tally(Tally(COUNT)) == ((1,),)
     source.close()
+
+
+def test_text_that_is_no_json_fails_nowhere(tmp_path):
+    """In Parquet one such cell failed each question that read its column, after the charge."""
+    cells = texts_of([b"{bad", b"\xff\xfe", b"{}", b""])
+    table = pa.table({"x": pa.ExtensionArray.from_storage(pa.json_(), cells), "y": [1, 2, 3, 4]})
+    pq.write_table(table, tmp_path / "rows.parquet")
+    assert open_source(tmp_path / "rows.parquet").schema.names == ("y",)
+    source = open_source(table)
+    assert source.tally(Tally(COUNT, where=col("x") == "{bad")) == ((1,),)
+    assert source.tally(Tally(COUNT, where=col("x").is_missing())) == ((1,),)
+    held = pa.table({"x": pa.ExtensionArray.from_storage(pa.json_(), pa.array(["{bad", "{}"]))})
+    relation = duckdb.connect().from_arrow(held)
+    assert open_source(relation).tally(Tally(COUNT, where=col("x") == "{bad")) == ((1,),)

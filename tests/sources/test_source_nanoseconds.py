@@ -75,3 +75,14 @@ def test_a_unit_of_nanoseconds_is_refused_unless_it_is_declared(tmp_path, zone):
         assert hm.open(table, unit="t", budget=1, schema={"t": "time"}).unit.column == "t"
     for table in tables(tmp_path, zone, "us", [1, 2, None]):
         assert hm.open(table, unit="t", budget=1).unit.column == "t"
+
+
+@pytest.mark.parametrize("kind", ["TIMESTAMP", "TIMESTAMPTZ"])
+def test_an_infinite_time_is_after_all_others_with_a_zone_and_without(kind):
+    """As on PostgreSQL; with a zone it was missing."""
+    listed = ", ".join(f"('{word}'::{kind})" for word in ("infinity", "-infinity", "2024-01-01"))
+    source = open_source(duckdb.connect().sql(f"FROM (VALUES {listed}) t(t)"))
+    for moment, after in ((datetime.min, 2), (datetime.max, 1)):
+        assert source.tally(Tally(COUNT, where=col("t") > moment)) == ((after,),)
+        assert source.tally(Tally(COUNT, where=col("t") < moment)) == ((3 - after,),)
+    assert source.tally(Tally(COUNT, where=col("t").is_missing())) == ((0,),)

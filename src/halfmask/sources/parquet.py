@@ -33,11 +33,15 @@ def open_parquet(
         )
     # Names that differ in case alone are two names here, and renamed in the engine.
     columns = [
-        (public, engine_type, DUCKDB.identifier(engine_name))
+        (public, engine_type if engine_type != "JSON" else _UNUSED, DUCKDB.identifier(engine_name))
         for public, (engine_name, engine_type) in zip(names[0], types[0], strict=True)
     ]
     table = table_of_parquet(name, paths, columns, schema, engine)
     return ParquetTable(table, paths, columns)
+
+
+_UNUSED = ""
+"""The type of a column that is left out: of JSON, where the engine fails at a text that is none."""
 
 
 class ParquetTable(Table):
@@ -60,7 +64,7 @@ class ParquetTable(Table):
         broken = [
             i
             for i, (name, kind, _) in enumerate(self._columns)
-            if name in names and kind in ("VARCHAR", "JSON") and self._is_broken(i)
+            if name in names and kind == "VARCHAR" and self._is_broken(i)
         ]
         if not broken:
             return self._table
