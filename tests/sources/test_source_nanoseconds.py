@@ -86,3 +86,10 @@ def test_an_infinite_time_is_after_all_others_with_a_zone_and_without(kind):
         assert source.tally(Tally(COUNT, where=col("t") > moment)) == ((after,),)
         assert source.tally(Tally(COUNT, where=col("t") < moment)) == ((3 - after,),)
     assert source.tally(Tally(COUNT, where=col("t").is_missing())) == ((0,),)
+
+
+def test_tens_of_microseconds_that_wrap_around_are_missing():
+    """Two of them that no microseconds can say could be one unit."""
+    cells = np.array([5, 5 + 2**62, 5 + 2**61, -(2**62)], "M8[10us]")
+    source = open_source({"t": cells})
+    assert source.tally(Tally(COUNT, where=col("t").is_missing())) == ((3,),)

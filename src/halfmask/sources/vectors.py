@@ -63,7 +63,7 @@ def _instants(data: NDArray[Any], missing: NDArray[np.bool_] | None) -> Vector:
         lost = (counts > _LAST) | (counts < -_LAST)
     else:
         instants = data.astype("datetime64[us]")
-    if not finer and unit != "us":
+    if not finer and (unit, step) != ("us", 1):
         lost = instants.astype(data.dtype) != data
     if lost is not None:
         missing = lost if missing is None else missing | lost
