@@ -144,7 +144,7 @@ class SqliteStore(Store):
         """Refuse to commit to a file, or a log beside it, that others no longer find."""
         if self.path is None:
             return
-        log = _identity(f"{self.path}-wal")  # is there while any connection is
+        log = _identity(f"{os.path.realpath(self.path)}-wal")  # is there while any connection is
         self._log = self._log or log
         if (_identity(self.path), log) != (self._file, self._log):
             raise LedgerError(
