@@ -146,7 +146,7 @@ def test_18_a_ledger_whose_file_was_removed_is_not_charged(tmp_path, closed, gon
 
 @pytest.mark.skipif(os.name != "posix", reason="elsewhere an open file cannot be removed")
 def test_18_the_log_of_a_ledger_behind_a_link_is_watched_where_it_is(tmp_path):
-    """Without it the next charge was granted, and others found neither that one nor those before."""
+    """Without it the next charge was granted, and others found neither that one nor any before."""
     (tmp_path / "far").mkdir()
     (tmp_path / "l.ledger").symlink_to(tmp_path / "far" / "l.ledger")
     ledger = hm.Ledger(tmp_path / "l.ledger", budget=3)
