@@ -5,7 +5,7 @@ from pathlib import Path
 
 from halfmask.errors import ReleaseFailed, SourceError
 from halfmask.plan import Kind, Schema
-from halfmask.sources.columns import canonical, declared, kinds_of, rounded
+from halfmask.sources.columns import canonical, declared, kinds_of, refusal, rounded, stated
 from halfmask.sources.engine import Engine, files_engine
 from halfmask.sources.folder import PrivateFolder
 from halfmask.sources.sql import DUCKDB
@@ -24,7 +24,8 @@ def open_parquet(
 ) -> "ParquetTable":
     """Open one or more Parquet files of the same columns; their types are the schema."""
     engine = files_engine(paths, PrivateFolder(), threads)
-    names = [_names(name, path, engine) for path in paths]
+    tops = [_tops(name, path, engine) for path in paths]
+    names = [[column for column, _ in top] for top in tops]
     failure = _failure(name)
     types = [engine.types(reader([path]), failure) for path in paths]
     if any(other != (names[0], types[0]) for other in zip(names, types, strict=True)):
@@ -36,6 +37,7 @@ def open_parquet(
         (public, engine_type if engine_type != "JSON" else _UNUSED, DUCKDB.identifier(engine_name))
         for public, (engine_name, engine_type) in zip(names[0], types[0], strict=True)
     ]
+    _refuse_rounded(columns, [kind for _, kind in tops[0]], stated(schema))
     table = table_of_parquet(name, paths, columns, schema, engine)
     return ParquetTable(table, paths, columns)
 
@@ -139,11 +141,20 @@ def reader(paths: Sequence[Path], validation: str = "replace") -> str:
     return f"read_parquet([{listed}], {_OPTIONS.format(validation)})"
 
 
-def _names(name: str, path: Path, engine: Engine) -> list[str]:
-    """Return the names of the top columns as they stand in the file."""
+def _refuse_rounded(
+    columns: Sequence[tuple[str, str, str]], stored: Sequence[str], kinds: Mapping[str, Kind]
+) -> None:
+    """Refuse whole numbers of what the engine rounds to doubles: decimals of over 38 digits."""
+    for (name, engine_type, _), kind in zip(columns, stored, strict=True):
+        if engine_type == "DOUBLE" != kind and kinds.get(name) == "integer":
+            raise refusal(name, "decimals of over 38 digits", "integer")
+
+
+def _tops(name: str, path: Path, engine: Engine) -> list[tuple[str, str]]:
+    """Return the names and types of the top columns as they stand in the file."""
     nodes = iter(
         engine.rows(
-            f"SELECT name, num_children FROM parquet_schema({DUCKDB.string(str(path))})",
+            f"SELECT name, num_children, type FROM parquet_schema({DUCKDB.string(str(path))})",
             _failure(name),
         )
     )
@@ -152,12 +163,12 @@ def _names(name: str, path: Path, engine: Engine) -> list[str]:
         for _ in range(children):
             skip(next(nodes)[1] or 0)
 
-    names = []
+    tops = []
     for _ in range(next(nodes)[1] or 0):
-        column, children = next(nodes)
-        names.append(str(column))
+        column, children, kind = next(nodes)
+        tops.append((str(column), str(kind)))
         skip(children or 0)
-    return names
+    return tops
 
 
 def _failure(name: str) -> SourceError:
