@@ -224,9 +224,7 @@ def test_decimals_of_a_file_that_the_engine_rounds_are_no_whole_numbers(tmp_path
     pq.write_table(table, tmp_path / "rows.parquet")
     with pytest.raises(hm.InvalidQuery, match="real numbers, which round"):
         hm.open(tmp_path / "rows.parquet", unit="id", budget=1)
-    with pytest.raises(
-        hm.SourceError, match="over 38 digits and cannot be read as int"
-    ):
+    with pytest.raises(hm.SourceError, match="over 38 digits and cannot be read as int"):
         hm.open(tmp_path / "rows.parquet", unit="id", budget=1, schema={"id": "integer"})
     doubles = pa.table({"id": [1.0, 2.0]})
     pq.write_table(doubles, tmp_path / "doubles.parquet")
