@@ -144,6 +144,19 @@ def test_18_a_ledger_whose_file_was_removed_is_not_charged(tmp_path, closed, gon
         curator.ask(hm.Count(), epsilon="0.5")
 
 
+@pytest.mark.skipif(os.name != "posix", reason="elsewhere an open file cannot be removed")
+def test_18_the_log_of_a_ledger_behind_a_link_is_watched_where_it_is(tmp_path):
+    """Without it the next charge was granted, and others found neither that one nor any before."""
+    (tmp_path / "far").mkdir()
+    (tmp_path / "l.ledger").symlink_to(tmp_path / "far" / "l.ledger")
+    ledger = hm.Ledger(tmp_path / "l.ledger", budget=3)
+    ledger.charge(hm.Pure(1), query="q")
+    ledger.charge(hm.Pure(1), query="q")
+    (tmp_path / "far" / "l.ledger-wal").unlink()
+    with pytest.raises(hm.LedgerError, match="charges may be missing"):
+        ledger.charge(hm.Pure(1), query="q")
+
+
 def test_18_a_ledger_moved_away_and_back_goes_on(tmp_path):
     path, away = tmp_path / "l.ledger", tmp_path / "away"
     ledger = hm.Ledger(path, budget=2)

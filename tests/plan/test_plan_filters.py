@@ -4,13 +4,14 @@ import itertools
 import math
 from datetime import datetime
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import halfmask as hm
 from halfmask.errors import InvalidQuery
-from halfmask.plan import Filters, Schema, Tally, where
+from halfmask.plan import Filters, Schema, Tally, col, where
 from halfmask.plan.overlap import overlap
 from halfmask.sources import open_source
 
@@ -167,3 +168,23 @@ def test_built_conditions_and_dates_are_welcome():
     assert groups.columns() == ("d",)
     assert Filters("a < 1") == Filters("a < 1")
     assert hash(Filters("a < 1")) == hash(Filters("a < 1"))
+
+
+@pytest.mark.parametrize(
+    ("end", "moment", "words"),
+    [
+        (datetime.min, -(10**17), "before the year 1"),
+        (datetime.max, 4 * 10**17, "after the year 9999"),
+    ],
+)
+def test_filters_that_only_a_time_beyond_all_literals_passes_overlap(end, moment, words):
+    """Engines hold such times; the filters were taken, and the row was in the first of the two."""
+    one = col("t") < end if moment < 0 else col("t") > end
+    other = ~(col("t") >= end) if moment < 0 else col("t") > datetime(2000, 1, 1)
+    rows = {"t": np.array([moment], "datetime64[us]")}
+    source = open_source(rows)
+    for filtered in (one, other):
+        assert source.tally(Tally(((1, 0, 0, 0),), where=filtered)) == ((1,),)
+    with pytest.raises(InvalidQuery, match=f"overlap, as in t = a time {words}"):
+        Filters(one=one, other=other).check(source.schema)
+    Filters(one=one, rest=~one).check(source.schema)

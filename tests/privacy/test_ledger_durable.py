@@ -167,6 +167,50 @@ def test_a_link_to_a_file_on_a_network_s_disk_is_refused(tmp_path, monkeypatch, 
     assert (tmp_path / "far" / "a.ledger").exists() == there
 
 
+SECOND = """
+try:
+    Ledger(sys.argv[1]).charge(Pure(1), query="q")
+    print("granted")
+except LedgerError as problem:
+    print(problem)
+"""
+
+
+@posix
+@pytest.mark.parametrize("late", [True, False])
+def test_a_file_of_two_names_is_refused_under_both(tmp_path, late):
+    """The log is found by the name: under each name the whole budget was there to be spent."""
+    ledger = Ledger(tmp_path / "a.ledger", budget=2)
+    if late:
+        ledger.charge(Pure(1), query="q")
+    os.link(tmp_path / "a.ledger", tmp_path / "b.ledger")
+    assert "has a second name" in finish(start(SECOND, tmp_path / "b.ledger"))
+    with pytest.raises(LedgerError, match="has a second name"):
+        ledger.charge(Pure("0.5"), query="q")
+    (tmp_path / "b.ledger").unlink()
+    assert ledger.spent.amounts[0] == late
+    ledger.verify()
+
+
+@posix
+def test_a_file_that_is_mounted_by_itself_is_refused(tmp_path, monkeypatch):
+    """As `docker -v pay.ledger:/pay.ledger` does: its log would stay inside, and be thrown away."""
+    from halfmask.privacy.store import mounts
+
+    place = tmp_path / "the\\pay roll.ledger"
+    Ledger(place, budget=1).close()
+    written = str(place).replace("\\", "\\134").replace(" ", "\\040")
+    line = f"36 35 8:1 /root {written} rw,relatime shared:1 - ext4 /dev/sda1 rw\n"
+    (tmp_path / "mounts").write_text(line)
+    monkeypatch.setattr(mounts, "_MOUNTS", tmp_path / "mounts")
+    (tmp_path / "link").symlink_to(place)
+    for name in (place, tmp_path / "link"):
+        with pytest.raises(LedgerError, match=r"mounted by itself.* mount its folder"):
+            Ledger(name)
+    (tmp_path / "mounts").write_text(line.replace("roll", "list"))
+    assert Ledger(place).remaining == Pure(1)
+
+
 AS_NOBODY = """
 if os.getuid() == 0:
     os.setgid(65534)

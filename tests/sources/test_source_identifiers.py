@@ -215,3 +215,18 @@ def test_numbers_in_a_list_are_read_as_their_nearest_doubles():
         moments = [source.tally(Tally(((0, 1, 0, 0), (0, 0, 1, 0)), g)) for g in (grid, other)]
         assert moments[0] == moments[1]
     source.close()
+
+
+def test_decimals_of_a_file_that_the_engine_rounds_are_no_whole_numbers(tmp_path):
+    """Beyond 38 digits it makes doubles: declared integers, as the refusal says, two were one."""
+    cells = [10**17 + 1, 10**17 + 2]
+    table = pa.table({"id": pa.array(cells, pa.decimal256(50, 0)), "x": [2.0, -2.0]})
+    pq.write_table(table, tmp_path / "rows.parquet")
+    with pytest.raises(hm.InvalidQuery, match="real numbers, which round"):
+        hm.open(tmp_path / "rows.parquet", unit="id", budget=1)
+    with pytest.raises(hm.SourceError, match="over 38 digits and cannot be read as int"):
+        hm.open(tmp_path / "rows.parquet", unit="id", budget=1, schema={"id": "integer"})
+    doubles = pa.table({"id": [1.0, 2.0]})
+    pq.write_table(doubles, tmp_path / "doubles.parquet")
+    source = open_source(tmp_path / "doubles.parquet", {"id": "integer"})
+    assert source.tally(Tally(COUNT, unit=UnitBound("id", 1))) == ((2,),)

@@ -210,3 +210,12 @@ def test_lot_and_value_are_packed_without_loss(rows, width):
     assert set(found) <= set(whole)
     if rows >= 5:
         assert found == sorted(whole * 2)
+
+
+@pytest.mark.parametrize("rows", [10**6 - 1, 10**6, 10**9])
+def test_a_unit_may_keep_a_million_rows_and_more(rows):
+    """The engine finds fewer than 10^6 at once: more failed, after the charge, for small tables."""
+    source = open_source({"u": np.array([1, 1, 2]), "x": np.array([1.0, 2.0, 3.0])})
+    found = source.points(Points((GRID,), unit="u", rows=rows))
+    source.close()
+    assert sorted(found[:, 0].tolist()) == [1, 2, 3]

@@ -26,7 +26,7 @@ from halfmask.plan.predicates import (
     Or,
     Predicate,
 )
-from halfmask.plan.reading import Reading, Scalar, instant, reading
+from halfmask.plan.reading import Reading, Scalar, instant, microseconds, reading
 from halfmask.plan.schema import Schema
 
 __all__ = ["overlap"]
@@ -72,12 +72,20 @@ def overlap(one: Predicate, other: Predicate, schema: Schema) -> str | None:
     for values in product(*tried.values()):
         row = dict(zip(tried, values, strict=True))
         if _consistent(row) and _holds(one, row, schema) and _holds(other, row, schema):
-            return ", ".join(f"{name} {_shown(value)}" for (name, _), value in row.items()) or "any"
+            shown = (f"{name} {_shown(value, found)}" for (name, found), value in row.items())
+            return ", ".join(shown) or "any"
     return None
 
 
-def _shown(value: object) -> str:
-    return "missing" if value is None else f"= {value}"
+def _shown(value: Any, found: Reading | None) -> str:
+    if value is None:
+        return "missing"
+    if found != "time":
+        return f"= {value}"
+    try:
+        return f"= {datetime(1970, 1, 1) + timedelta(microseconds=value)}"
+    except OverflowError:
+        return f"= a time {'before the year 1' if value < 0 else 'after the year 9999'}"
 
 
 def _consistent(row: Row) -> bool:
@@ -104,7 +112,7 @@ def _cell(column: str, value: Scalar, schema: Schema) -> tuple[Cell, Any]:
     found = reading(schema.column(column), value, "where")
     literal: Any = value
     if found == "time":
-        literal = instant(value, "where")
+        literal = microseconds(instant(value, "where"))  # tables hold times that no literal can say
     elif found == "real":
         literal = float(value)  # type: ignore[arg-type]
     return (column, found), literal
@@ -120,15 +128,12 @@ def _values(found: Reading | None, literals: set[Any]) -> list[Any]:
         return ["present"]
     ordered = sorted(literals)
     match found:
-        case "integer":
+        case "integer" | "time":
             near = {step for x in ordered for step in (math.floor(x), math.ceil(x))}
             return sorted(near | {math.floor(x) + 1 for x in ordered} | {min(near) - 1})
         case "real":
             gaps = [(low / 2 + high / 2) for low, high in pairwise(ordered)]
             return [-math.inf, *ordered, *gaps, math.inf]
-        case "time":
-            tick = timedelta(microseconds=1)
-            return [datetime.min, *ordered, *(x + tick for x in ordered if x < datetime.max)]
         case _:  # text: "" is below, and x followed by the least character comes next after x
             return ["", *ordered, *(f"{x}\x00" for x in ordered)]
 

@@ -25,6 +25,8 @@ def readable(column: Any, declared: Kind | None = None) -> Any | None:
     kind, types = column.type, arrow.types
     if types.is_dictionary(kind):
         return readable(column.cast(kind.value_type), declared)
+    if str(getattr(kind, "extension_name", "")) == "arrow.json":
+        return readable(column.cast(kind.storage_type), declared)
     if types.is_null(kind):
         return column.cast(arrow.string())
     if types.is_float16(kind):
@@ -43,7 +45,7 @@ def readable(column: Any, declared: Kind | None = None) -> Any | None:
 def _is_plain(kind: Any, arrow: Any) -> bool:
     types = arrow.types
     tests = (types.is_boolean, types.is_integer, types.is_floating, types.is_date32)
-    named = str(getattr(kind, "extension_name", "")) in ("arrow.uuid", "arrow.json")
+    named = str(getattr(kind, "extension_name", "")) == "arrow.uuid"
     return named or types.is_timestamp(kind) or any(test(kind) for test in tests)
 
 

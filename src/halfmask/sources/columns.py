@@ -1,7 +1,7 @@
 """From an engine's column types to public kinds, and each column in the one type of its kind."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from halfmask.errors import InvalidQuery, SourceError, shown
@@ -17,6 +17,7 @@ __all__ = [
     "kind_of",
     "kinds_of",
     "refusal",
+    "rounded",
     "stated",
     "told_apart",
 ]
@@ -30,6 +31,17 @@ _KINDS: tuple[tuple[str, Kind], ...] = (
     ("DATE|TIMESTAMP.*", "time"),
     ('"NULL"', "unread"),
 )
+
+_FINER = {
+    "TIMESTAMP_NS": ("TIMESTAMP", "TIMESTAMP_NS"),
+    "TIMESTAMPTZ_NS": ("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ_NS"),
+}
+"""Types of nanoseconds: those of their microseconds, and how they are named in a cast."""
+
+_NEAR = "TRY_CAST({0} AS {1})"
+_FLOORED = f"make_timestamp(epoch_us({_NEAR}) - CAST(TRY_CAST({_NEAR} AS {{2}}) > {{0}} AS BIGINT))"
+"""A cast goes to the nearest microsecond, and here the one before is meant, as arrays have it. None
+is made between an instant and a local time, which would ask the machine for its time zone."""
 
 NULL = '"NULL"'
 """The type of a column of nulls alone, which some writers note instead of its own type."""
@@ -101,13 +113,27 @@ def fitting(schema: Schema, public: Mapping[str, Public]) -> Schema:
     return known
 
 
-def told_apart(schema: Schema, unit: str | None, kinds: Mapping[str, Kind]) -> None:
-    """Refuse a unit that is read as real numbers, unless it is declared so.
+def rounded(types: Iterable[tuple[str, str]]) -> frozenset[str]:
+    """Return the columns whose times are cut to microseconds, given all names and engine types."""
+    return frozenset(name for name, engine_type in types if engine_type in _FINER)
+
+
+def told_apart(
+    schema: Schema, unit: str | None, kinds: Mapping[str, Kind], cut: Collection[str] = ()
+) -> None:
+    """Refuse a unit that is read as real numbers, or of `cut` times, unless it is declared so.
 
     Two identifiers whose nearest doubles are one would be one unit, and removing one of the two
     could move a bounded sum by twice its bound, as from one end to the other.
     """
-    if unit not in schema.names or schema.column(unit).kind != "real" or unit in kinds:
+    if unit not in schema.names or unit in kinds:
+        return
+    if unit in cut:
+        raise InvalidQuery(
+            f"unit: column {unit!r} holds times that are cut to microseconds: two people could "
+            f"count as one; declare it, schema={{{unit!r}: 'time'}}, if no two share one"
+        )
+    if schema.column(unit).kind != "real":
         return
     raise InvalidQuery(
         f"unit: column {unit!r} holds real numbers, which round: two people could count as one; "
@@ -134,7 +160,7 @@ def canonical(name: str, kind: Kind, engine_type: str, cell: str, dialect: Diale
 
     Integers keep their width; those of 2^127 and more are missing, and those of decimals beyond 64
     bits. A decimal with a fraction becomes the nearest double, through text where its digits may be
-    more than a double holds. Times are kept to the microsecond, in UTC.
+    more than a double holds. Times are kept to the microsecond, cut off, in UTC.
     """
     found = kind_of(engine_type)
     if engine_type == NULL:
@@ -172,6 +198,8 @@ def _typed(kind: Kind, found: Kind, engine_type: str, cell: str, dialect: Dialec
     if kind == "real":
         exact = not _is_wide(engine_type)
         return dialect.cast(cell if exact else dialect.cast(cell, dialect.text), dialect.double)
+    if kind == "time" and engine_type in _FINER:
+        return _FLOORED.format(cell, *_FINER[engine_type])
     if kind == "time" and engine_type == "TIMESTAMP WITH TIME ZONE":
         return dialect.utc.format(cell)
     if kind == "time" and engine_type != "TIMESTAMP":

@@ -111,7 +111,7 @@ def _categories(series: Any, declared: Kind | None) -> Vector | None:
         return Vector(labels.kind, np.zeros(len(codes), labels.data.dtype), missing)
     if labels.missing is not None:
         missing = missing | labels.missing[codes]
-    return Vector(labels.kind, labels.data[codes], missing)
+    return Vector(labels.kind, labels.data[codes], missing, labels.cut)
 
 
 def vectors_of_polars(frame: Any, declared: Declared) -> Vectors:

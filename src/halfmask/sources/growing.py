@@ -4,13 +4,13 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from halfmask.plan import Kind, Schema
-from halfmask.sources.parquet import open_parquet, reader
+from halfmask.sources.parquet import ParquetTable, open_parquet, reader
 from halfmask.sources.table import Table
 
 __all__ = ["Growing", "open_growing"]
 
 
-class Growing(Table):
+class Growing(ParquetTable):
     """The files that were there when it was opened, by name."""
 
     files: Mapping[str, Path]
@@ -36,10 +36,11 @@ class Growing(Table):
     def only(self, names: Collection[str]) -> Table:
         """The table of these files alone: no other is opened, except for its columns' names."""
         paths = [path for name, path in self.files.items() if name in names]
-        table = reader(paths)
-        if not paths:
-            table = f"(SELECT * FROM {reader([next(iter(self.files.values()))])} WHERE FALSE)"
-        return Table(self.name, self.schema, self._physical, table, self._engine)
+        if paths:
+            table = Table(self.name, self.schema, self._physical, reader(paths), self._engine)
+            return ParquetTable(table, paths, self._columns)
+        none = f"(SELECT * FROM {reader([next(iter(self.files.values()))])} WHERE FALSE)"
+        return Table(self.name, self.schema, self._physical, none, self._engine)
 
 
 def open_growing(
@@ -50,6 +51,6 @@ def open_growing(
 ) -> Growing:
     """Open Parquet files of the same columns, under names that stay as others come."""
     whole = open_parquet(name, list(files.values()), schema, threads)
-    growing = Growing(whole.name, whole.schema, whole._physical, whole._table, whole._engine)
+    growing = Growing(whole, whole._paths, whole._columns)
     growing.files = dict(files)
     return growing

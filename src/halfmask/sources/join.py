@@ -168,6 +168,7 @@ class JoinedTable(Table):
             left._engine,
             self._joined,
         )
+        self.cut = left.cut | right.cut
 
     def refuse_twice(self) -> None:
         """Refuse a public table of which two rows could match one row: read openly."""
@@ -243,7 +244,8 @@ def _renamed(table: Table, letter: str, on: str) -> str:
     listed = ", ".join(f"{cell} AS {letter}{i}" for i, cell in enumerate(cells))
     place = table.schema.names.index(on)
     key = settled(f"{letter}{place}", table.schema.column(on).kind, DUCKDB)
-    return f"SELECT *, {key} AS k FROM (SELECT {listed} FROM {table._table}) c"
+    rows = table.reading(table.schema.names)
+    return f"SELECT *, {key} AS k FROM (SELECT {listed} FROM {rows}) c"
 
 
 def _recast(types: list[tuple[str, str]], huge: str, rows: str) -> str:

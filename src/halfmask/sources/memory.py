@@ -6,7 +6,7 @@ from typing import Any
 from halfmask.errors import SourceError
 from halfmask.plan import Cloud, Kind, Points, Schema
 from halfmask.sources.arrow import readable
-from halfmask.sources.columns import NULL, canonical, declared, kinds_of, stated
+from halfmask.sources.columns import NULL, canonical, declared, kinds_of, rounded, stated
 from halfmask.sources.direct import DirectPoints
 from halfmask.sources.engine import Engine, memory_engine
 from halfmask.sources.frames import Vectors
@@ -16,6 +16,10 @@ from halfmask.sources.table import Table
 __all__ = ["table_of_arrow", "table_of_vectors"]
 
 _UNREADABLE = "source: the table in memory cannot be read by the engine"
+
+
+def _through_the_engine(points: Points) -> Cloud | None:
+    return None
 
 
 def table_of_vectors(
@@ -46,9 +50,10 @@ def table_of_vectors(
     types = dict(engine.types(table, failure))
     columns = {column: (cells[column], types[f"d{i}"]) for i, column in enumerate(vectors)}
     public = declared(kinds, schema)
-    if table == "held":
-        return _table(name, public, columns, table, engine)
-    return _table(name, public, columns, table, engine, DirectPoints(vectors, public))
+    direct = DirectPoints(vectors, public) if table == "given" else _through_the_engine
+    made = _table(name, public, columns, table, engine, direct)
+    made.cut = frozenset(column for column, vector in vectors.items() if vector.cut)
+    return made
 
 
 def table_of_arrow(
@@ -92,10 +97,12 @@ def _table(
     columns: Mapping[str, tuple[str, str]],
     table: str,
     engine: Engine,
-    direct: Callable[[Points], Cloud | None] = lambda points: None,
+    direct: Callable[[Points], Cloud | None] = _through_the_engine,
 ) -> Table:
     physical = {}
     for column in schema:
         cell, engine_type = columns[column.name]
         physical[column.name] = canonical(column.name, column.kind, engine_type, cell, DUCKDB)
-    return Table(name, schema, physical, table, engine, direct=direct)
+    made = Table(name, schema, physical, table, engine, direct=direct)
+    made.cut = rounded((column, engine_type) for column, (_, engine_type) in columns.items())
+    return made

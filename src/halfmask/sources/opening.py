@@ -72,7 +72,7 @@ def open_source(
         opened = _opened(source, kinds, table, threads)
     try:
         opened.schema = fitting(opened.schema, public)
-        told_apart(opened.schema, None if unit is None else unit.column, kinds or {})
+        told_apart(opened.schema, None if unit is None else unit.column, kinds or {}, opened.cut)
     except InvalidQuery:
         opened.close()
         raise

@@ -24,14 +24,15 @@ def open_relation(
     """Copy a relation into a private snapshot: rows as they are now, under our own settings.
 
     (Queries on another's connection would run with its settings; and over files it may fold tests
-    for NaN away.) Integers of 128 bits go as text, since a Parquet file does not hold them.
+    for NaN away.) As text go integers of 128 bits, which a Parquet file does not hold, and JSON,
+    which would fail where it is none when it is read from a file.
     """
     types = list(zip(relation.columns, map(str, relation.types), strict=True))
     columns, listed = [], []
     for name in kinds_of("relation", types):
         cell, engine_type = DUCKDB.identifier(name), dict(types)[name]
-        huge = "HUGEINT" in engine_type
-        listed.append(f"CAST({cell} AS VARCHAR) AS {cell}" if huge else cell)
+        huge, as_text = "HUGEINT" in engine_type, "HUGEINT" in engine_type or engine_type == "JSON"
+        listed.append(f"CAST({cell} AS VARCHAR) AS {cell}" if as_text else cell)
         columns.append((name, engine_type, f"CAST({cell} AS {engine_type})" if huge else cell))
     folder = PrivateFolder()
     path = folder.path / "rows.parquet"

@@ -1,6 +1,6 @@
 """A table behind an engine: the one class that answers requests."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -27,11 +27,13 @@ class Source(Protocol):
     """Rows that answer requests with exact integers, and nothing else.
 
     origin: where the one table of this name is, in a database; None elsewhere.
+    cut: the columns of times that were finer than microseconds.
     """
 
     schema: Schema
     name: str
     origin: str | None
+    cut: frozenset[str]
 
     @property
     def near(self) -> bool:
@@ -95,9 +97,11 @@ class Table:
 
     physical: an expression of the canonical type of its kind for each column name.
     direct: answers for points without the engine; None where it cannot.
+    cut: the columns of times that were finer than microseconds.
     """
 
     origin: str | None = None
+    cut: frozenset[str] = frozenset()
 
     def __init__(
         self,
@@ -126,7 +130,7 @@ class Table:
         InvalidQuery if the schema cannot serve it; ReleaseFailed, without a reason, if the engine
         fails (a broken file, a full disk).
         """
-        emission = emit(tally, self._cells(tally), self._table)
+        emission = emit(tally, self._cells(tally), self.reading(tally.columns()))
         answer = [(0,) * len(tally.features)] * tally.size
         for group, *sums in self._engine.rows(emission.sql, ReleaseFailed(FAILED)):
             if group is not None:
@@ -140,7 +144,7 @@ class Table:
             every = self._points(Points((counts.value,), counts.where), self._cells(counts))[:, 0]
             cells, weights = np.unique(every, return_counts=True)
             return ((cells, weights * counts.weight),)
-        sql = emit_cells(counts, self._cells(counts), self._table)
+        sql = emit_cells(counts, self._cells(counts), self.reading(counts.columns()))
         found = self._engine.columns(sql, ReleaseFailed(FAILED))
         groups, cells, weights = (np.asarray(found[name]) for name in "gvw")
         order = np.lexsort((cells, groups)) if counts.groups else np.argsort(cells)
@@ -153,7 +157,7 @@ class Table:
 
     def found_keys(self, found: FoundKeys) -> tuple[tuple[Key, tuple[int, ...]], ...]:
         """Return (key, features) in the order of the keys; errors as in `tally`."""
-        emission = emit_keys(found, self._cells(found), self._table)
+        emission = emit_keys(found, self._cells(found), self.reading(found.columns()))
         answer = self._engine.rows(emission.sql, ReleaseFailed(FAILED))
         return tuple((key, emission.features(found.tally, sums)) for key, *sums in answer)
 
@@ -171,6 +175,10 @@ class Table:
             return Held(self._points(points, cells))
         return self._engine.cloud(self._pointed(points, cells), points.size)
 
+    def reading(self, names: Sequence[str]) -> str:
+        """Write the table of which these columns are read; it may look at rows to do so."""
+        return self._table
+
     def _points(self, points: Points, cells: Cells) -> Int64s:
         direct = self._direct(points)
         if direct is not None:
@@ -184,7 +192,7 @@ class Table:
 
     def _pointed(self, points: Points, cells: Cells) -> str:
         count = self._rows() if self.near and points.unit is not None else None
-        return emit_points(points, cells, self._table, count=count)
+        return emit_points(points, cells, self.reading(points.columns()), count=count)
 
     def _rows(self) -> int:
         self._digest()

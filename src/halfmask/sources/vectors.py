@@ -17,11 +17,15 @@ __all__ = ["Vector", "of_array", "of_cells", "of_scalars"]
 
 @dataclass(frozen=True)
 class Vector:
-    """A column: kind, data and, where the data cannot say it, a mask of missing cells."""
+    """A column: kind, data and, where the data cannot say it, a mask of missing cells.
+
+    cut: whether times were finer than microseconds.
+    """
 
     kind: Kind
     data: NDArray[Any]
     missing: NDArray[np.bool_] | None = None
+    cut: bool = False
 
 
 def of_array(
@@ -51,11 +55,19 @@ def of_array(
 
 def _instants(data: NDArray[Any], missing: NDArray[np.bool_] | None) -> Vector:
     """Take times to the microsecond; those of a coarser unit that do not fit are missing."""
-    instants = data.astype("datetime64[us]")
-    if np.datetime_data(data.dtype)[0] in ("Y", "M", "W", "D", "h", "m", "s", "ms"):
+    unit, step = np.datetime_data(data.dtype)
+    finer, lost = unit in ("ns", "ps", "fs", "as"), None
+    if (unit, step) == ("ns", 1):
+        counts = data.astype(np.int64)  # NumPy's own way to microseconds wraps around near the ends
+        instants = (counts // 1000).astype("datetime64[us]")
+        lost = (counts > _LAST) | (counts < -_LAST)
+    else:
+        instants = data.astype("datetime64[us]")
+    if not finer and (unit, step) != ("us", 1):
         lost = instants.astype(data.dtype) != data
+    if lost is not None:
         missing = lost if missing is None else missing | lost
-    return Vector("time", instants, missing)
+    return Vector("time", instants, missing, cut=finer)
 
 
 def of_cells(
@@ -116,6 +128,9 @@ def _objects(cells: list[object] | list[str | None]) -> NDArray[Any]:
     data[:] = cells
     return data
 
+
+_LAST = 2**63 - 309
+"""Nanoseconds of which no next microsecond can be said in nanoseconds are missing in an engine."""
 
 _FILLERS: dict[Reading, tuple[object, str]] = {
     "real": (0.0, "float64"),

@@ -4,7 +4,8 @@ Durability: write-ahead log with synchronous=FULL, so that a commit which return
 power cut. Writers take the lock when they begin (BEGIN IMMEDIATE) and wait their turn.
 
 A file that is deleted or replaced lives on under its open connections, and a charge to it would
-be lost; so before each commit the name must still lead to the file that was opened.
+be lost; so before each commit the name must still lead to the file that was opened, and be its only
+one: the log is found by the file's name, and each name would have charges of its own.
 """
 
 import os
@@ -16,7 +17,7 @@ from urllib.parse import quote
 
 from halfmask.errors import LedgerError
 from halfmask.privacy.store.base import Fill, Question, Session, Store
-from halfmask.privacy.store.mounts import network_kind
+from halfmask.privacy.store.mounts import is_mounted, network_kind
 from halfmask.privacy.store.tables import DAMAGED, FULL, LOCKED, tables
 
 __all__ = ["SqliteStore"]
@@ -115,6 +116,8 @@ class SqliteStore(Store):
             os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
             _flush_folder(path.parent)
         _check_access(path)
+        _check_mount(path)
+        _check_name(path)
         self._file = _identity(path)
         if path.stat().st_size > 0:
             self._recognise(path)
@@ -141,7 +144,7 @@ class SqliteStore(Store):
         """Refuse to commit to a file, or a log beside it, that others no longer find."""
         if self.path is None:
             return
-        log = _identity(f"{self.path}-wal")  # is there while any connection is
+        log = _identity(f"{os.path.realpath(self.path)}-wal")  # is there while any connection is
         self._log = self._log or log
         if (_identity(self.path), log) != (self._file, self._log):
             raise LedgerError(
@@ -149,6 +152,7 @@ class SqliteStore(Store):
                 "use, so charges may be missing; put the file back, or open the one that you trust "
                 "anew. No row was read."
             )
+        _check_name(self.path)
 
     def _recognise(self, path: Path) -> None:
         """Look at the header through a read-only connection, which changes nothing."""
@@ -221,6 +225,24 @@ def _check_access(path: Path) -> None:
         raise LedgerError(
             f"ledger: {path} cannot be written by you; make the file and its folder writable, "
             "or choose another path"
+        )
+
+
+def _check_mount(path: Path) -> None:
+    """Refuse a file that has another name where it was mounted from, as in a container."""
+    if is_mounted(Path(os.path.realpath(path))):
+        raise LedgerError(
+            f"ledger: {path} is mounted by itself, without the log beside it, so the charges of "
+            "others would not be seen; mount its folder"
+        )
+
+
+def _check_name(path: Path) -> None:
+    """Refuse a file of two names [SQLite, "How To Corrupt An SQLite Database File", 2.5]."""
+    if os.stat(path).st_nlink > 1:
+        raise LedgerError(
+            f"ledger: {path} has a second name (a hard link), under which other charges would "
+            "not be seen; remove one of the names. No row was read."
         )
 
 

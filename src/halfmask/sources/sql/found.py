@@ -24,6 +24,9 @@ _STATE, _NUMBER, _ROOM = 80, 10, 3 * 2**29
 """Bytes of a unit, of a number held for it (measured: 95 a unit of three, 138 of eight), and of all
 of them: 1.6 GB, of the engine's 2."""
 
+_SEVERAL = 10**6
+"""DuckDB finds fewer than so many at once, and fails beyond."""
+
 
 def emit_cells(counts: GridCounts, cells: Cells, table: str, salt: str = "halfmask") -> str:
     """Write the query (g, v, w) of the cells that hold weight, in no order."""
@@ -152,7 +155,7 @@ def _packs(points: Points, unit: str, count: int | None, cells: Cells) -> bool:
         return True
     fixed = cells.schema.column(unit).kind not in ("text", "unread")
     room = count is not None and count * (_STATE + _NUMBER * points.rows) <= _ROOM
-    return bool(cells.dialect.fewest) and fixed and room
+    return bool(cells.dialect.fewest) and points.rows < _SEVERAL and fixed and room
 
 
 def _width(value: OnGrid) -> int:
