@@ -49,7 +49,8 @@ class Series:
     closed from a table that was opened before that of an earlier closing.
 
     table: which table it is: the same name, or path, at every closing.
-    opened: when the table at hand was opened, in nanoseconds.
+    opened, started: when the table at hand was open, and when its opening began, in nanoseconds:
+      some are copied meanwhile.
     arriving: its files, where periods are by arrival: none is read at two closings.
     """
 
@@ -66,6 +67,7 @@ class Series:
     actor: str | None = None
     progress: bool = field(default=False, compare=False)
     arriving: Arriving | None = field(default=None, compare=False)
+    started: int = field(default=0, compare=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name or self.name != self.name.strip():
@@ -246,7 +248,8 @@ class Series:
             raise InvalidQuery("series: the table was closed; open it again. Nothing was charged.")
         self.ledger.check_free_rows()
         known = self._known()
-        if known and self._answer(known)["opened"] > self.opened:
+        before = self._answer(known)["opened"] if known else 0
+        if before > self.started and before != self.opened:
             raise InvalidQuery(
                 f"series: the table was opened before the one from which {self.periods[known - 1]} "
                 "was closed, so it may lack rows; open it again. No row was read."
