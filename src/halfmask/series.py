@@ -39,6 +39,7 @@ _STOPPED = (
     "release it again, free of charge"
 )
 
+
 @dataclass(frozen=True, repr=False)
 class Series:
     """Running totals, released again and again at one price for all periods; see `Serial.series`.
