@@ -110,13 +110,14 @@ def open(  # noqa: PLR0913
                 "the budget in a file"
             )
         book = Ledger(ledger, budget=budget)
+    started = time_ns()
     with showing(progress):
         opened = open_source(source, schema, table=table, unit=protected)
     if unit is not None:
         opened.schema.column(unit)
     origin = opened.origin or _origin(source)
     door = Curator(opened, protected, book, words or secure_words(), origin)
-    door._progress = progress
+    door._started, door._progress = started, progress
     return door
 
 
@@ -144,7 +145,7 @@ class Curator(Serial, Spoken):
     ) -> None:
         self._source = source
         self._origin = origin or source.name
-        self._opened = time_ns()
+        self._opened = self._started = time_ns()
         self._words = words
         self._unit = unit
         self._ledger = ledger
@@ -302,7 +303,7 @@ class Curator(Serial, Spoken):
     def with_ledger(self, ledger: Ledger) -> "Curator":
         """The same table beside another ledger: as if it were opened again with that one."""
         other = Curator(self._source, self._unit, ledger, self._words, self._origin)
-        other._opened = self._opened
+        other._opened, other._started = self._opened, self._started
         other._progress = self._progress
         return other
 

@@ -23,6 +23,7 @@ class Serial(ABC):
     _closed: bool
     _origin: str
     _opened: int
+    _started: int
     _progress: bool
 
     @property
@@ -117,6 +118,7 @@ class Serial(ABC):
             actor,
             self._progress,
             arriving,
+            self._started,
         )
 
     def _arriving(self) -> Arriving:

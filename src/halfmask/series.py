@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import cached_property, partial
 from typing import Any
 
@@ -39,9 +39,6 @@ _STOPPED = (
     "release it again, free of charge"
 )
 
-_ANYWHERE = timedelta(hours=14)
-"""So far some clocks are ahead of UTC."""
-
 
 @dataclass(frozen=True, repr=False)
 class Series:
@@ -53,7 +50,8 @@ class Series:
     closed from a table that was opened before that of an earlier closing.
 
     table: which table it is: the same name, or path, at every closing.
-    opened: when the table at hand was opened, in nanoseconds.
+    opened, started: when the table at hand was open, and when its opening began, in nanoseconds:
+      some are copied meanwhile.
     arriving: its files, where periods are by arrival: none is read at two closings.
     """
 
@@ -70,6 +68,7 @@ class Series:
     actor: str | None = None
     progress: bool = field(default=False, compare=False)
     arriving: Arriving | None = field(default=None, compare=False)
+    started: int = field(default=0, compare=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name or self.name != self.name.strip():
@@ -96,11 +95,10 @@ class Series:
         Of time: those that are over everywhere; by arrival: one more where new files are there; of
         numbers: those that were closed, since nothing tells which are over.
         """
-        known, edges = self._known(), self.question.periods.edges
+        known = self._known()
         if self.arriving is not None:
             return self.periods[: known + bool(known < len(self.periods) and self._fresh())]
-        over = sum(isinstance(end, datetime) and _is_over(end) for end in edges[1:])
-        return self.periods[: max(known, over)]
+        return self.periods[: max(known, self.question.periods.over(_now(), everywhere=True))]
 
     @property
     def closed(self) -> tuple[str, ...]:
@@ -251,7 +249,8 @@ class Series:
             raise InvalidQuery("series: the table was closed; open it again. Nothing was charged.")
         self.ledger.check_free_rows()
         known = self._known()
-        if known and self._answer(known)["opened"] > self.opened:
+        before = self._answer(known)["opened"] if known else 0
+        if before > self.started and before != self.opened:
             raise InvalidQuery(
                 f"series: the table was opened before the one from which {self.periods[known - 1]} "
                 "was closed, so it may lack rows; open it again. No row was read."
@@ -303,9 +302,10 @@ class Series:
         return low
 
     def _check_over(self, periods: int) -> None:
-        """Refuse to close what is not over: its later rows would be counted in no period."""
+        """Refuse to close what is over on no clock: later rows would be counted in no period."""
         end = self.question.periods.edges[periods]
-        if isinstance(end, datetime) and not _is_over(end):
+        over = self.question.periods.over(_now(), everywhere=False)
+        if isinstance(end, datetime) and periods > over:
             raise InvalidQuery(
                 f"period: {self.periods[periods - 1]} ends at {end} and is not over; release it "
                 "then, since rows that come later would not be counted"
@@ -319,6 +319,5 @@ class Series:
         return f"<series {self.name!r}: {self.question.title}, {len(self.closed)} closed>"
 
 
-def _is_over(end: datetime) -> bool:
-    """Whether a moment has passed on every clock."""
-    return end - _ANYWHERE <= datetime.now(UTC).replace(tzinfo=None)
+def _now() -> datetime:
+    return datetime.now(UTC).replace(tzinfo=None)

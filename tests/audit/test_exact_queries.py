@@ -32,6 +32,11 @@ QUERIES = {
         "v": hm.Filtered(hm.Count(), "x is not None"),
         "m": hm.Mean("x", 0, 5),
     },
+    "rows in parts": {
+        "n": hm.Count(),
+        "v": hm.Filtered(hm.Count(), "x is not None"),
+        "g": hm.Filtered(hm.Count(), "x is None and g == 'ops'"),
+    },
     "of some rows": {"n": hm.Count(), "s": hm.Filtered(hm.Sum("x", 0, 5), "x > 1 or g == 'ops'")},
     "median": hm.Median("x", -20, 100),
     "median of times": hm.Median("t", "2020-01-01", "2024-01-01"),

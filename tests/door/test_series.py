@@ -13,6 +13,7 @@ from halfmask.noise import seeded_words
 from halfmask.privacy import Ledger
 from halfmask.room import Room
 from halfmask.series import Series
+from halfmask.sources import open_source
 
 NAMES = itertools.count(1)
 NUMBERS = {"at": [0.5, 1.5, 1.7, 3.2, 9.0, None, -1.0], "u": [1, 1, 2, 2, 3, 3, 1]}
@@ -227,6 +228,25 @@ def test_a_row_that_comes_after_its_period_closed_is_missed():
     ledger = Ledger(budget=10**6)
     declared(hm.open(NUMBERS, ledger=ledger), epsilon=1000).release("1 to 2")
     assert near(declared(hm.open(late, ledger=ledger), epsilon=1000), "3 to 4", [1, 3, 3, 5])
+
+
+def test_a_table_that_was_copied_while_another_closed_is_refused(tmp_path, monkeypatch):
+    """Its copy was begun before the rows came that the other one read, though it was open later."""
+    file, ledger = tmp_path / "log.csv", Ledger(budget=10**6)
+    file.write_text("at\n0\n", encoding="utf-8")
+
+    def slow(*given, **options):
+        copied = open_source(*given, **options)
+        monkeypatch.undo()
+        file.write_text("at\n0\n0\n", encoding="utf-8")
+        declared(hm.open(file, ledger=ledger), epsilon=1000).release("1 to 2")
+        return copied
+
+    monkeypatch.setattr("halfmask.curator.open_source", slow)
+    late = declared(hm.open(file, ledger=ledger), epsilon=1000)
+    with pytest.raises(hm.InvalidQuery, match="opened before the one from which 1 to 2"):
+        late.release("2 to 3")
+    assert len(late.release("1 to 2").value) == 2
 
 
 @pytest.mark.parametrize("schema", [None, {"at": "time"}])

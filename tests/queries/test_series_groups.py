@@ -1,5 +1,7 @@
 """Series by groups, and of units by arrival: what a unit moves in all closings together."""
 
+from datetime import UTC, datetime, timedelta
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -204,6 +206,26 @@ def test_what_is_ready_of_a_series(tmp_path):
     coming = days.series("coming", hm.Count(), start="2020-01-01", every="year", **given)
     assert "2020" in coming.ready
     assert "2200" not in coming.ready
+
+
+@pytest.mark.parametrize("zone", [None, UTC])
+def test_what_is_over_on_some_clocks_alone_is_not_ready(zone):
+    """An hour that has not begun in UTC may be over elsewhere: a table without a zone may mean it.
+
+    So it can be closed by name, but not by "all that are over". From a start with a zone on, all
+    clocks agree, and it can not be closed at all.
+    """
+    days = hm.open({"at": ["2020-01-01"]}, schema={"at": "time"}, budget=10**6)
+    hour = datetime.now(UTC).replace(minute=0, second=0, microsecond=0, tzinfo=zone)
+    start = hour - timedelta(hours=20)
+    given = {"time": "at", "periods": 30, "every": "hour", "epsilon": 1, "table": "log"}
+    series = days.series("hours", hm.Count(), start=start, **given)
+    assert 19 <= len(series.ready) <= 21 if zone else 7 <= len(series.ready) <= 9
+    if zone:
+        with pytest.raises(hm.InvalidQuery, match="is not over"):
+            series.release(series.periods[23])
+    else:
+        assert len(series.release(series.periods[23]).value) == 24
 
 
 def arrived(closings, rows):

@@ -173,6 +173,7 @@ REFUSED = {
     f"{BY} ORDER BY n COLLATE de": "ORDER BY takes keys",
     f"{BY} ORDER BY n WITH FILL": "ORDER BY takes keys",
     f"{BY} HAVING pay > 3": "HAVING compares what SELECT releases",
+    "SELECT dept, COUNT(*) AS Pay FROM staff GROUP BY dept HAVING pay > 3": "is a column too",
     f"{BY} HAVING dept = 'ops'": "conditions on rows stand in WHERE",
     f"{BY} HAVING SUM(pay) > 3": "what decides is released: add it there",
     f"{BY} HAVING COUNT(*) > pay": "HAVING compares what SELECT releases",
@@ -231,3 +232,8 @@ def test_names_and_keys_of_any_letters_are_names_and_keys(keys, column, name):
 
 def test_a_huge_limit_shows_all():
     assert len(opened().sql(f"{BY} LIMIT {10**30}", epsilon=1)) == len(KEYS)
+
+
+def test_fetch_without_a_number_is_one():
+    assert len(opened().sql(f"{BY} ORDER BY n FETCH FIRST ROW ONLY", epsilon=1)) == 1
+    assert opened().sql("SELECT COUNT(*) FROM staff FETCH FIRST ROW ONLY", epsilon=1).value

@@ -273,3 +273,8 @@ def test_names_are_exact_first_and_then_by_letters_alone():
 def test_a_moment_is_read_as_one():
     where = read("SELECT COUNT(*) FROM t WHERE hired = DATE '2024-02-29'").where
     assert where.value == datetime(2024, 2, 29)
+
+
+@pytest.mark.parametrize("end", [";", " -- all", "; -- all", " /* all */ ;", "; /* all */ ;"])
+def test_a_comment_is_no_second_statement(end):
+    assert read(f"SELECT COUNT(*) FROM staff{end}").query == hm.Count()

@@ -15,6 +15,9 @@ __all__ = ["Periods"]
 
 MOST = 2048
 
+_AHEAD, _BEHIND = timedelta(hours=14), timedelta(hours=12)
+"""So far some clocks are ahead of UTC, and others behind it."""
+
 _MONTHS = {"month": 1, "quarter": 3, "year": 12}
 _STEPS = {
     "week": timedelta(weeks=1),
@@ -71,6 +74,22 @@ class Periods:
     def labels(self) -> tuple[str, ...]:
         """The periods in words: 2026-01 for a month, 2026-01-31 for a day, 0 to 500 for numbers."""
         return tuple(map(self._label, range(self.number)))
+
+    def over(self, now: datetime, *, everywhere: bool) -> int:
+        """Return how many periods are over at a moment of UTC: on every clock, or on some.
+
+        From a start with a zone on, all clocks agree; which clock others mean, nobody says. None of
+        numbers is known to be over.
+
+        >>> months = Periods("2026-01-01", "month", 3)
+        >>> months.over(datetime(2026, 2, 1), everywhere=True)
+        0
+        """
+        apart = -_BEHIND if everywhere else _AHEAD
+        if self.timed and self._first.tzinfo is not None:
+            apart = timedelta()
+        ends = self.edges[1:] if self.timed else ()
+        return sum(isinstance(end, datetime) and end <= now + apart for end in ends)
 
     def until(self, column: str, end: int) -> Predicate:
         """Return the filter of the rows of the first `end` periods."""

@@ -21,7 +21,7 @@ class Filtered:
 
     Of a question that is asked alone, give the filter to `ask` itself. Asked beside an average of
     the same numbers, where a row is the unit, `Filtered(Count(), "pay is not None")` is read off
-    the same sums, and costs no more.
+    the same sums, and costs no more; so do counts whose filters exclude each other, and `Count()`.
     Privacy: that of the question, which holds for any filter that is public; here it is one.
 
     >>> Filtered(Count(), "age >= 18")

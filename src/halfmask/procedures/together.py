@@ -7,23 +7,26 @@ from fractions import Fraction
 from typing import Any, Protocol, runtime_checkable
 
 from halfmask.errors import InvalidQuery
-from halfmask.privacy import Approximate, Cost, exact, plain
+from halfmask.privacy import Approximate, Cost, Relation, exact, plain
 from halfmask.procedures.filtered import Filtered
 from halfmask.procedures.procedure import Measure, Procedure
 from halfmask.queries import (
     Count,
+    Counts,
     Estimate,
     Expected,
     Linear,
     Measurement,
     Moments,
     MomentSums,
+    PartCounts,
     Query,
     Range,
     Ratio,
     Setting,
     Spread,
     Sum,
+    SumOfCounts,
 )
 
 __all__ = ["Family", "Together"]
@@ -52,7 +55,7 @@ class Family:
     """Named queries that are answered by one measurement, or one query on its own."""
 
     members: Mapping[str, Question]
-    body: Moments | None = None
+    body: Moments | Counts | None = None
 
     @property
     def weight(self) -> float:
@@ -73,7 +76,7 @@ class Family:
             ((name, question),) = self.members.items()
             return {name: question.expected(setting, price, rows)}
         sums = self.body.as_if(setting, price, rows)
-        return {name: _read(question, sums).expected() for name, question in self.members.items()}
+        return {name: self._read(name, sums).expected() for name in self.members}
 
     def run(
         self, setting: Setting, price: Cost, measure: Measure
@@ -84,24 +87,29 @@ class Family:
             if isinstance(question, Procedure):
                 return {name: question.run(setting, price, measure)}
             return {name: measure(question.prepare(setting, price))}
-        sums = measure(self.body.prepare(setting, price))
-        return {
-            name: tuple(_read(question, one) for one in sums)
-            for name, question in self.members.items()
-        }
+        sums: tuple[Any, ...] = measure(self._measured(setting, price))
+        return {name: tuple(self._read(name, one) for one in sums) for name in self.members}
 
     def fixed(
         self, setting: Setting, price: Cost
     ) -> tuple[Measurement[Any], Callable[[str, Any], Any]] | None:
         """Return the one measurement behind all members, and how each reads it; None if many."""
         if self.body is not None:
-            return self.body.prepare(setting, price), lambda name, sums: _read(
-                self.members[name], sums
-            )
+            return self._measured(setting, price), self._read
         (question,) = self.members.values()
         if isinstance(question, Procedure):
             return None
         return question.prepare(setting, price), lambda name, answer: answer
+
+    def _measured(self, setting: Setting, price: Cost) -> Measurement[Any]:
+        assert self.body is not None, "a question of its own"  # noqa: S101
+        return self.body.prepare(setting, price)
+
+    def _read(self, name: str, sums: Any) -> Any:
+        question = self.members[name]
+        if isinstance(self.body, Counts):
+            return _counted(question, self.body, sums)
+        return _read(question, sums)
 
 
 def _has_body(question: Question) -> bool:
@@ -115,11 +123,18 @@ def _read(question: Question, sums: MomentSums) -> Linear | Ratio | Spread:
     return sums.present() if isinstance(question, Filtered) else sums.count()
 
 
+def _counted(question: Question, body: Counts, sums: PartCounts) -> SumOfCounts:
+    if isinstance(question, Filtered):
+        return sums.part(body.rules.index(question.where))
+    return sums.count()
+
+
 @dataclass(frozen=True)
 class Together:
     """Queries of one ask. Count, Mean, Variance and (of single rows) Sum share one price.
 
-    So does the count of the values of their column (`Filtered`), of single rows.
+    So does the count of the values of their column (`Filtered`), of single rows; and so do counts
+    of single rows that pass filters which exclude each other, with the count of all rows.
     The others split the price so that their relative errors are alike, or by `shares`.
     Privacy: the price of the whole, by sequential composition. [Dwork, McSherry, Nissim & Smith
     2006, Thm 3; for zCDP Bun & Steinke 2016, Lemma 1.7; for GDP Dong, Roth & Su 2022, Cor. 2]
@@ -196,6 +211,10 @@ class Together:
             values = [] if by_unit else _counting(column, alone, setting)
             members.update({name: alone.pop(name) for name in values})
         shared = [_family(members) for members in columns.values()]
+        parted = _counts(alone, setting)
+        if parted is not None:
+            shared.append(parted)
+            alone = {n: q for n, q in alone.items() if n not in parted.members}
         return shared + [Family({name: question}) for name, question in alone.items()]
 
     def run(
@@ -265,6 +284,24 @@ def _counting(column: str, questions: Mapping[str, Question], setting: Setting) 
         and question.counted == column
         and setting.schema.numeric(column).kind != "unread"
     ]
+
+
+def _counts(questions: Mapping[str, Question], setting: Setting) -> Family | None:
+    """Those counts that one measurement answers: of rows that pass filters, and of all rows.
+
+    Where a row is replaced it may leave one part for another, and nothing is won.
+    """
+    if setting.unit.column is not None or setting.unit.relation is Relation.REPLACE:
+        return None
+    whole = {name: one for name, one in questions.items() if isinstance(one, Count)}
+    members, body = dict[str, Question](), Counts((), bool(whole))
+    for name, one in questions.items():
+        if isinstance(one, Filtered) and isinstance(one.question, Count):
+            more = Counts((*body.rules, one.where), body.rest)
+            if more.fits(setting):
+                members[name], body = one, more
+    members |= whole if members else {}
+    return Family(members, body) if len(members) > 1 else None
 
 
 def _family(members: dict[str, Question]) -> Family:

@@ -1,6 +1,6 @@
 """Queries: each meets the rows once, as a tally of exact integers, and is answered with noise.
 
-count        rows, and privacy units
+count        rows, and privacy units; counts: of rows in parts, together
 sum          the sum of a bounded column
 histogram    rows in public bins
 variance     variance and standard deviation
@@ -33,6 +33,7 @@ from halfmask.queries.choose import Choose
 from halfmask.queries.choosing import Chosen, selection_for
 from halfmask.queries.consistency import agreeing, nonnegative_agreeing, rising
 from halfmask.queries.count import Count, CountDistinct
+from halfmask.queries.counts import Counts, PartCounts, SumOfCounts
 from halfmask.queries.covariance import Correlation, Covariance
 from halfmask.queries.distribution import Coarse, Distributed, Drawn, Noisy, Part
 from halfmask.queries.estimate import Estimate
@@ -69,6 +70,7 @@ __all__ = [
     "Count",
     "CountDistinct",
     "CountedKeys",
+    "Counts",
     "Covariance",
     "Distributed",
     "Drawn",
@@ -89,6 +91,7 @@ __all__ = [
     "Number",
     "Output",
     "Part",
+    "PartCounts",
     "Prefixes",
     "Prepared",
     "Quantile",
@@ -106,6 +109,7 @@ __all__ = [
     "SuggestBounds",
     "Suggestion",
     "Sum",
+    "SumOfCounts",
     "Supposed",
     "Supposes",
     "Tails",

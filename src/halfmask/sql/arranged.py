@@ -31,6 +31,7 @@ __all__ = ["Arrangement", "arrangement"]
 
 _NUMBERS = (Count, CountDistinct, Sum, Mean, Variance, StandardDeviation)
 _HAVING = "HAVING compares what SELECT releases with numbers; conditions on rows stand in WHERE"
+_TWICE = "is a column too, and SQL means that one behind HAVING; choose another name with AS"
 _ORDER = "ORDER BY takes keys, and numbers that SELECT releases: by their names or places"
 _LIMIT = "LIMIT and OFFSET are whole numbers, LIMIT from 1 and OFFSET from 0 on"
 _PICKED = "picked by noisy numbers, which intervals do not count"
@@ -133,7 +134,8 @@ def _whole(select: Node, part: str, least: int) -> int | None:
     if options is not None and (options.args.get("percent") or options.args.get("with_ties")):
         refuse(node, _LIMIT)
     only(node, _LIMIT, "expression", "count", "direction", "limit_options")
-    found = number(node.args.get("count") or node.expression)
+    given = node.args.get("count") or node.args.get("expression")
+    found = 1 if given is None else number(given)  # FETCH FIRST ROW ONLY
     if not isinstance(found, int) or found < least:
         refuse(node, _LIMIT)
     return found
@@ -161,11 +163,17 @@ class _Released:
             name = self._alias(node)
             if name is None:
                 refuse(node, _HAVING)
+            if self._is_column(node):
+                refuse(node, _TWICE)
         elif is_aggregate(node):
             name = self._asked(node)
         else:
             return node
         return naming(self._number(node, name))
+
+    def _is_column(self, node: Node) -> bool:
+        """Whether a name is one of the table's too, which SQL means first behind HAVING."""
+        return any(node.name.casefold() == one.casefold() for one in self.known.names.schema.names)
 
     def order(self, node: Node) -> Order:
         """Read one of the things in ORDER BY."""

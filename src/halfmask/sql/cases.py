@@ -13,17 +13,21 @@ _CHOSEN = (
 )
 
 
-def parted(node: Node) -> tuple[Node, Node] | None:
-    """Return the same aggregate of all rows, and the condition of those it is about; or None."""
+def parted(node: Node) -> tuple[Node, Node, bool] | None:
+    """Return the same aggregate of all rows, and which it is about; None where it is about all.
+
+    Those are the rows for which a condition is TRUE, or, behind ELSE, for which it is not.
+    """
     if node.key == "filter":
         only(node, _FILTER, "this", "expression")
-        return node.this, node.expression.this
+        return node.this, node.expression.this, True
     case = _cased(node)
     if case is None:
         return None
+    chosen, held = _chosen(node, case)
     whole = node.copy()
-    _cased(whole).replace(_chosen(node, case))
-    return whole, _first(case).this
+    _cased(whole).replace(chosen)
+    return whole, _first(case).this, held
 
 
 def _cased(node: Node) -> Node:
@@ -39,14 +43,23 @@ def _first(case: Node) -> Node:
     return case.args["ifs"][0] if case.key == "case" else case
 
 
-def _chosen(node: Node, case: Node) -> Node:
-    """What a CASE of one condition gives, where it gives nothing to all other rows: NULL, or 0."""
+def _chosen(node: Node, case: Node) -> tuple[Node, bool]:
+    """What a CASE of one condition gives to some rows, and whether to those that it holds for.
+
+    To all others it gives nothing: NULL, or 0 where it is summed.
+    """
     if case.key == "case":
         only(case, _CHOSEN, "ifs", "default")
         if len(case.args["ifs"]) != 1:
             refuse(node, _CHOSEN)
+    then = _first(case).args["true"]
     other = case.args.get("default" if case.key == "case" else "false")
-    nothing = other is None or other.key == "null" or (node.key == "sum" and number(other) == 0)
-    if not nothing:
-        refuse(node, _SHARE if node.key == "avg" else _CHOSEN)
-    return _first(case).args["true"]
+    if _nothing(node, other):
+        return then, True
+    if _nothing(node, then):
+        return other, False
+    return refuse(node, _SHARE if node.key == "avg" else _CHOSEN)
+
+
+def _nothing(node: Node, given: Node) -> bool:
+    return given is None or given.key == "null" or (node.key == "sum" and number(given) == 0)

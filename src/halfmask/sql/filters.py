@@ -6,6 +6,7 @@ for a missing a as SQL's NULL. AND and OR are monotone, so a row passes the filt
 says TRUE.
 """
 
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, time
@@ -46,6 +47,8 @@ _WANTED = (
     "a filter compares a column with a number, a quoted text, TRUE, FALSE or DATE '2024-02-29', "
     "by =, <>, <, <=, >, >=, IN, BETWEEN, LIKE 'abc%' or IS NULL, joined by AND, OR and NOT"
 )
+
+_FINER = re.compile(r"[.,]\d{7}")
 
 Literal = bool | int | float | str | datetime
 
@@ -212,6 +215,8 @@ def _literal(node: Node) -> Literal:
         only(node, _WANTED, "this", "to", "_type")
         kind = node.args["to"].this.value
         if kind in _MOMENTS:
+            if node.args["to"].expressions or _FINER.search(str(node.this.this)):
+                refuse(node, "times are compared to the microsecond; round it yourself")
             moment = instant(str(node.this.this), "sql")
             if kind == "DATE" and moment.time() != time():
                 refuse(node, "a DATE has no time of day; write TIMESTAMP '2024-02-29 12:00'")

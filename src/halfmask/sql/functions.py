@@ -127,8 +127,9 @@ def aggregate(node: Node, known: Known) -> Aggregate:
     """Return the query that an aggregate asks; InvalidQuery says why there is none."""
     split = parted(node)
     if split is not None:
-        whole, rows = split
-        return aggregate(whole, known).among(condition(rows, known.names))
+        whole, rows, held = split
+        rule = condition(rows, known.names)
+        return aggregate(whole, known).among(rule if held else Not(rule))
     name = str(node.this).lower() if node.key == "anonymous" else node.key
     read = _READERS.get(name)
     if read is None:

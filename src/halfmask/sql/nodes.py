@@ -59,7 +59,8 @@ def _quiet(sqlglot: Any, text: str) -> list[Node]:
 
 
 def _alone(statements: list[Node]) -> Node:
-    found = [one for one in statements if one is not None]
+    """The one statement; a comment behind its semicolon is none."""
+    found = [one for one in statements if one is not None and one.key != "semicolon"]
     if len(found) != 1:
         raise InvalidQuery(f"sql: {len(found)} statements are given; write one SELECT")
     return found[0]
@@ -73,8 +74,8 @@ def written(node: Node) -> str:
     try:
         text = _respelled(node)
     except Exception:
-        text = node.key.upper()
-    return text
+        text = ""
+    return text or node.key.upper()
 
 
 def _respelled(node: Node) -> str:
