@@ -24,9 +24,9 @@ UNSURE = 3.0
 the sum of their squared strengths: 1.9 for normal points, 3 where a quarter are outliers."""
 
 
-NEAR = 64.0
-"""Smallest deviations between the ends of what is likely of a median, where no more is asked: the
-middle is then within a few."""
+NEAR, PART = 8.0, 1 / 8
+"""Smallest deviations between the ends of what is likely of a median, where no more is asked, and
+the part of the bounds' distance that this may be: a middle before any answer tells nothing."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Finding:
         def above(place: Vector) -> Asked:
             return self._inside(measure, part, place, high + 1)
 
-        near = NEAR * self.region.widths / 2**octaves
+        near = min(NEAR / 2**octaves, PART) * self.region.widths
         middle, asked = halved(low, high, rows, times, above, near)
         centre, taken = np.floor(middle), Fraction(asked, times)
         far = np.full(len(low), np.log2(self.region.widths.max()) + 1)
