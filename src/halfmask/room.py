@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
+import numpy as np
+
 from halfmask.errors import LedgerError, ReleaseFailed
 from halfmask.noise import Words, secure_words
 from halfmask.plan import Everything, Request
@@ -46,10 +48,11 @@ class Room:
         if not measurement.is_public:
             self.purse.spend(measurement.cost)
         request = measurement.request
-        if request not in self.known:  # later parts of one ask often need the same exact sums
-            self.known[request] = self._exact(request)
         self.laws.extend(measurement.laws)
-        records = self._released(measurement, self.known[request])
+        with np.errstate(all="ignore"):  # where a caller has NumPy raise, rows would decide
+            if request not in self.known:  # later parts of one ask often need the same exact sums
+                self.known[request] = self._exact(request)
+            records = self._released(measurement, self.known[request])
         self.tape.append(records)
         return measurement.read(records)
 

@@ -53,3 +53,18 @@ def test_memory_that_runs_out_under_a_cloud_tells_no_number_of_rows(monkeypatch)
         table.ask(hm.CoordinateMedian(center=0, radius=1), epsilon=1)
     assert "4711" not in "".join(traceback.format_exception(caught.value))
     assert table.remaining.epsilon == 0
+
+
+def test_what_numpy_was_told_to_raise_depends_on_no_row(monkeypatch):
+    """Under `np.seterr(all="raise")` a cell that underflows would decide whether one answers."""
+    cells = InMemory.cells
+
+    def squared(cloud, j):
+        np.float64(1e-200) * np.float64(1e-200)
+        return cells(cloud, j)
+
+    monkeypatch.setattr(InMemory, "cells", squared)
+    table = hm.open(np.zeros((5, 2)), budget=1)
+    with np.errstate(all="raise"):
+        release = table.ask(hm.CoordinateMedian(center=0, radius=1), epsilon=1)
+    assert len(release.value) == 2
