@@ -20,9 +20,10 @@ __all__ = ["emit_cells", "emit_keys", "emit_points"]
 _BITS = 64
 """Of a BIGINT."""
 
-_STATE, _NUMBER, _ROOM = 80, 10, 3 * 2**29
-"""Bytes of a unit, of a number held for it (measured: 95 a unit of three, 138 of eight), and of all
-of them: 1.6 GB, of the engine's 2."""
+_STATE, _TEXT, _NUMBER, _ROOM = 80, 24, 10, 3 * 2**29
+"""Bytes of a unit, more of one of text, of a number held for it (measured: 95 a unit of three, 138
+of eight), and of all of them: 1.6 GB, of the engine's 2. Longer texts are spilled (measured: 12
+million units of three numbers and 1000 bytes each, within the engine's limit)."""
 
 
 def emit_cells(counts: GridCounts, cells: Cells, table: str, salt: str = "halfmask") -> str:
@@ -143,16 +144,15 @@ def _whole(rows: str, names: Sequence[str]) -> str:
 def _packs(points: Points, unit: str, count: int | None, cells: Cells) -> bool:
     """Whether lot and value fit a BIGINT, and a few of them for each unit fit the memory.
 
-    Several of a unit are held until all rows were seen, and not spilled; so not beside texts, which
-    may be of any length.
+    Several of a unit are held until all rows were seen, and not spilled.
     """
     if points.size > 1 or BITS + _width(points.values[0]) >= _BITS:
         return False
     if points.rows == 1:
         return True
-    fixed = cells.schema.column(unit).kind not in ("text", "unread")
-    room = count is not None and count * (_STATE + _NUMBER * points.rows) <= _ROOM
-    return bool(cells.dialect.fewest) and fixed and room
+    text = cells.schema.column(unit).kind in ("text", "unread")
+    each = _STATE + _TEXT * text + _NUMBER * points.rows
+    return bool(cells.dialect.fewest) and count is not None and count * each <= _ROOM
 
 
 def _width(value: OnGrid) -> int:

@@ -27,15 +27,27 @@ from hashlib import md5
 
 from halfmask.sources.sql.dialect import Dialect
 
-__all__ = ["BITS", "NOBODY", "entries", "residue", "with_lots"]
+__all__ = ["BITS", "NOBODY", "digest", "entries", "residue", "with_lots"]
 
 BITS = 30
 """A lot has so many bits: it is in [0, p)."""
 
 _PRIME, _SECOND = 2**30 - 35, 2**30 - 41
 
+_FACTOR = 663_608_941
+"""Of the upper half of a text's number; below 2^30."""
+
 NOBODY = 2**29
 """Stands for a missing key."""
+
+
+def digest(text: str, dialect: Dialect) -> str:
+    """Write the BIGINT below 2^61 that stands for a text: of its bytes, or of a long one's MD5.
+
+    Where two texts have one digest, their lots are one too, and nothing else: they stay apart.
+    """
+    high = _modulo(dialect.high.format(text), _PRIME, dialect)
+    return f"({high} * {_FACTOR} + {dialect.low.format(text)})"
 
 
 def residue(number: str, dialect: Dialect) -> str:
