@@ -34,20 +34,21 @@ BITS = 30
 
 _PRIME, _SECOND = 2**30 - 35, 2**30 - 41
 
-_FACTOR = 663_608_941
-"""Of the upper half of a text's number; below 2^30."""
+_THIRD = 10**9 + 7
+"""Of texts: far from a power of two, so that no few bytes make up for others."""
 
 NOBODY = 2**29
 """Stands for a missing key."""
 
 
 def digest(text: str, dialect: Dialect) -> str:
-    """Write the BIGINT below 2^61 that stands for a text: of its bytes, or of a long one's MD5.
+    """Write what stands for a text: its number (see `Dialect`) modulo a prime, a BIGINT.
 
     Where two texts have one digest, their lots are one too, and nothing else: they stay apart.
     """
-    high = _modulo(dialect.high.format(text), _PRIME, dialect)
-    return f"({high} * {_FACTOR} + {dialect.low.format(text)})"
+    upper = _modulo(dialect.high.format(text), _THIRD, dialect)
+    lower = dialect.low.format(text)
+    return _modulo(f"({upper} * {2**60 % _THIRD} + {lower})", _THIRD, dialect)
 
 
 def residue(number: str, dialect: Dialect) -> str:
