@@ -10,7 +10,14 @@ from halfmask.plan import FoundKeys, GridCounts, OnGrid, Points
 from halfmask.sources.sql.bound import Shape, bounded
 from halfmask.sources.sql.cells import Cells
 from halfmask.sources.sql.dialect import Dialect
-from halfmask.sources.sql.emit import Emission, moments_used, on_grid, row_sums, unit_vectors
+from halfmask.sources.sql.emit import (
+    Emission,
+    moments_used,
+    on_grid,
+    row_sums,
+    unit_features,
+    unit_sums,
+)
 from halfmask.sources.sql.filters import condition
 from halfmask.sources.sql.groups import indexed, key_columns
 from halfmask.sources.sql.lots import BITS, NOBODY, entries, residue, with_lots
@@ -56,9 +63,10 @@ def emit_cells(counts: GridCounts, cells: Cells, table: str, salt: str = "halfma
     if bound is None:
         total = dialect.cast(weight, dialect.integer)
         return f"SELECT g, v, {total} AS w FROM ({weights}) s GROUP BY g, v"
-    sums = f"SELECT u, g, v, {weight} AS f0 FROM ({weights}) s GROUP BY u, g, v"
+    sums = f"SELECT u, g, v, {weight} AS w FROM ({weights}) s GROUP BY u, g, v"
     shape = Shape(
-        features=1,
+        sums=("w",),
+        features=("w",),
         reach=counts.weight,
         unit=residue(cells.number(bound.column, "u"), dialect),
         picks=bound.groups is not None and bound.groups < counts.tally.size,
@@ -86,7 +94,8 @@ def emit_keys(found: FoundKeys, cells: Cells, table: str, salt: str = "halfmask"
         return Emission(f"SELECT k, {sums} FROM ({rows}) t GROUP BY k {order}", used)
     key = cells.number(found.column, "k")
     shape = Shape(
-        features=len(tally.features),
+        sums=tuple(used) if not bound.once else ("n",),
+        features=unit_features(tally, bound, used, dialect),
         reach=tally.reach,
         unit=residue(cells.number(bound.column, "u"), dialect),
         picks=bound.groups is not None,
@@ -94,8 +103,8 @@ def emit_keys(found: FoundKeys, cells: Cells, table: str, salt: str = "halfmask"
         group="k",
         entries=tuple(f"COALESCE({entry}, {NOBODY})" for entry in entries(key, None, dialect)),
     )
-    vectors = unit_vectors(tally, bound, rows, used, ["k"], dialect)
-    whole = bounded(vectors, shape, bound, dialect, salt)
+    sums = unit_sums(tally, bound, rows, used, ["k"], dialect)
+    whole = bounded(sums, shape, bound, dialect, salt)
     return Emission(f"SELECT * FROM ({whole}) h {order}", None)
 
 

@@ -20,6 +20,9 @@ fill the square evenly, up to an error of order log(p)² / sqrt(p) [Weil 1948]. 
 a * v + b, the middle one of three equidistant values would never be the smallest but by wrapping
 around; here such relations need nine values with weights up to 70, as a last entry enters with
 degree 8, and are not felt.
+
+A unit of text is a number too, of all its bytes or, if it is long, of its MD5; modulo a prime of
+30 bits, so units of names that are alike draw as differently as others. (Tested, not proved.)
 """
 
 from collections.abc import Sequence
