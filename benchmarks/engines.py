@@ -7,7 +7,8 @@
 
 One thread. Each question has a process of its own: private and plain by turns, medians of process
 CPU time; the peak is that of the process after its first private answer, the plain one not yet
-asked. Rows are hashes, so that no generator's order shows: five a unit, 100 groups.
+asked. Rows are hashes, so that no generator's order shows: five a unit, 100 groups. Units are
+integers; or texts, names of up to 15 bytes, or addresses of more.
 
 The plain side of a question that bounds units sums by unit, and counts where the question does.
 Beside a row that is not bounded at all these bounds cost what the plain per-unit sum shows.
@@ -43,6 +44,7 @@ MEANS = (
 )
 BY_GROUP = "SELECT grp, sum(value), count(value) FROM rows GROUP BY grp"
 UNITS_BY_GROUP = "SELECT grp, count(DISTINCT unit) FROM rows GROUP BY grp"
+UNITS_BY_LABEL = UNITS_BY_GROUP.replace("grp", "label").replace("unit", "name")
 LARGE = 10**8
 CASES = {  # question: request, plain SQL, the wanted ratio, the most rows that it is asked of
     "scalar mean": (
@@ -78,6 +80,28 @@ CASES = {  # question: request, plain SQL, the wanted ratio, the most rows that 
         Tally(MEAN, GRID, GROUPS, unit=UnitBound("unit", 3 * WIDTH, 2)), UNITS_BY_GROUP, None,
         LARGE // 10,
     ),
+    "sum, 3 rows a name": (
+        Tally(MEAN[:1], GRID, unit=UnitBound("name", 3 * WIDTH)), SUMS.replace("unit", "name"), 1.4,
+        LARGE // 10,
+    ),
+    "mean, 3 rows a name": (
+        Tally(MEAN, GRID, unit=UnitBound("name", 3 * WIDTH)), MEANS.replace("unit", "name"), 1.4,
+        LARGE // 10,
+    ),
+    "picked rows, 3 of 5 a name": (
+        Points((GRID,), unit="name", rows=3), SUMS.replace("unit", "name"), 3.0, LARGE // 10,
+    ),
+    "picked rows, 3 of 5 an address": (
+        Points((GRID,), unit="mail", rows=3), SUMS.replace("unit", "mail"), 3.0, LARGE // 10,
+    ),
+    "label means, name over all": (
+        Tally(MEAN, GRID, TEXT, unit=UnitBound("name", 3 * WIDTH)), UNITS_BY_LABEL, 3.0,
+        LARGE // 10,
+    ),
+    "label means, 2 labels a name": (
+        Tally(MEAN, GRID, TEXT, unit=UnitBound("name", 3 * WIDTH, 2)), UNITS_BY_LABEL, 3.0,
+        LARGE // 10,
+    ),
 }  # fmt: skip
 DRAWN = ("scalar mean", "mean of 100 groups", "histogram of 50 bins", "mean, 3 rows a unit")
 
@@ -86,10 +110,11 @@ def generate(path: Path, count: int) -> None:
     """Write rows of hashes, so that no generator's order shows."""
     units = count // 5
     duckdb.connect().execute(
-        f"COPY (SELECT (hash(i) % {units})::BIGINT AS unit,"
+        "COPY (SELECT *, 'user' || unit AS name, 'user' || unit || '@example.org' AS mail FROM"
+        f" (SELECT (hash(i) % {units})::BIGINT AS unit,"
         " (hash(i + 1000000000) % 100)::BIGINT AS grp,"
         " (hash(i * 7 + 3) % 1000000007) / 10000.0 AS value, 'k' || (hash(i + 5) % 100) AS label"
-        f" FROM range({count}) t(i)) TO '{path}' (FORMAT parquet)"
+        f" FROM range({count}) t(i))) TO '{path}' (FORMAT parquet)"
     )
 
 

@@ -27,7 +27,23 @@ KINDS = {
 }
 INF = float("inf")
 CELLS = {
-    "u": ["ann", "bob", "böb", "bo\u0308b", "", None, "o'brien", "a|b", "a", "\\"],
+    "u": [
+        "ann",
+        "bob",
+        "böb",
+        "bo\u0308b",
+        "",
+        None,
+        "o'brien",
+        "a|b",
+        "a",
+        "\\",
+        "user.of.15.byte",
+        "user.of.16.bytes",
+        "日本語日本",
+        "ann@example.org",
+        "robert@example.org",
+    ],
     "n": [1, 2, 3, 4, None, -7, 2**62],
     "g": [
         "a",

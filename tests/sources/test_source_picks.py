@@ -17,14 +17,14 @@ from source_tables import KINDS
 from halfmask.plan import Keys, OnGrid, Points, Tally, UnitBound
 from halfmask.sources import open_source
 from halfmask.sources.sql import DUCKDB, Cells, emit_points
-from halfmask.sources.sql.lots import entries, residue, with_lots
+from halfmask.sources.sql.lots import digest, entries, residue, with_lots
 
 UNITS = 60_000
 PRIME = 2**30 - 35
 LOOSE = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 
 
-def lots(units, rows, reaches, salt):
+def lots(units, rows, reaches, salt, unit="u"):
     """The lots (units, rows) of the same rows of every unit, in the SQL of the sources."""
     width = len(rows[0])
     names = [f"v{j}" for j in range(width)]
@@ -37,7 +37,7 @@ def lots(units, rows, reaches, salt):
         for name, reach in zip(names, reaches, strict=True)
         for entry in entries(name, reach, DUCKDB)
     ]
-    drawn = with_lots(table, kept, residue("u", DUCKDB), entered, salt, DUCKDB)
+    drawn = with_lots(table, kept, residue(unit, DUCKDB), entered, salt, DUCKDB)
     ordered = f"SELECT h FROM ({drawn}) ORDER BY u, i"
     found = duckdb.execute(ordered).fetchnumpy()["h"]
     return np.asarray(found, np.int64).reshape(-1, len(rows))
@@ -93,6 +93,41 @@ def test_every_order_of_a_units_rows_is_as_likely(name, units):
     assert drawn.min() >= 0
     assert drawn.max() < PRIME
     assert least(drawn) > FALSE_ALARM
+
+
+NAMES = {
+    "numbered": "'user' || n",
+    "padded": "'u' || lpad(n::VARCHAR, 12, '0')",
+    "numbered before a domain": "n || '@a.org'",
+    "all of 15 bytes": "lpad((n % 250)::VARCHAR, 4, '0') || lpad((n // 250)::VARCHAR, 11, 'x')",
+    "letters": "chr(97 + (n % 26)::INT) || '.' || chr(97 + (n // 26 % 26)::INT) || '.' || n // 676",
+    "of four bytes each": "chr(100000 + (n % 200)::INT) || chr(120000 + (n // 200)::INT)",
+    "mail": "'user' || n || '@example.org'",
+}
+NAMED = 1e-6 / len(NAMES) / 2
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_order_of_a_named_units_rows_is_as_likely(name):
+    """Names that are alike in all but a few bytes, short and long, draw as evenly as numbers do."""
+    first = secrets.randbelow(2**30)
+    units = (
+        f"SELECT {NAMES[name]} AS u FROM (SELECT i + {first % 10**5} AS n FROM range({UNITS}) t(i))"
+    )
+    rows, reaches = ALIKE["consecutive"]
+    drawn = lots(units, rows, reaches, secrets.token_hex(8), digest("u", DUCKDB))
+    assert drawn.min() >= 0
+    assert drawn.max() < PRIME
+    assert least(drawn) > NAMED
+
+
+@pytest.mark.parametrize("part", ["left(u, 4)", "right(u, 12)", "left(md5(u), 2)"])
+def test_units_of_few_digests_are_not_even(part):
+    """The test can fail: by a part of a name, or 8 bits of it, many units prefer the same rows."""
+    units = f"SELECT 'user' || i || '@example.org' AS u FROM range({UNITS}) t(i)"
+    rows, reaches = ALIKE["consecutive"]
+    drawn = lots(units, rows, reaches, secrets.token_hex(8), digest(part, DUCKDB))
+    assert least(drawn) < NAMED
 
 
 @pytest.mark.parametrize("power", [1, 2])
@@ -182,13 +217,34 @@ def test_a_units_groups_are_kept_whoever_else_is_there(rows, most):
     assert all(0 < np.count_nonzero(one) <= most for one in apart)
 
 
-def test_units_of_text_are_ranked_as_texts_may_be_long():
-    source = open_source({"u": ["a", "b", "b", "b"], "x": [1.0, 2.0, 3.0, 4.0]})
+@LOOSE
+@given(
+    text=st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+    | st.sampled_from(
+        ["", "\0", "\0a", "x" * 7, "x" * 8, "x" * 15, "x" * 16, "日本語日本", "\U0010ffff" * 4]
+    )
+)
+def test_the_digest_of_any_text_is_the_twins(text, twins):
+    sql = f"SELECT {digest('u', DUCKDB)} FROM (SELECT $1 AS u)"
+    assert duckdb.execute(sql, [text]).fetchone() == (twins.digest(text.encode()),)
+    assert twins.digest(text.encode()) < 2**61
+
+
+@pytest.mark.parametrize("length", [1, 200])
+def test_a_units_rows_are_the_same_found_by_a_sort_or_without(length):
+    """Texts of one unit's name are held, a few rows each, where they fit; and ranked where not."""
+    names = [f"{'x' * length}{n % 7}" for n in range(50)]
+    source = open_source({"u": names, "x": [float(n % 13) - 6 for n in range(50)]})
     cells = Cells(source.schema, source._physical, source._engine.dialect)
-    points = Points((GRID,), unit="u", rows=2)
-    assert "ROW_NUMBER" in emit_points(points, cells, "t", count=4)
-    assert len(source.points(points)) == 3
+    points = Points((GRID,), unit="u", rows=3)
+    found = []
+    for count, means in ((50, "MIN(z"), (10**8, "ROW_NUMBER"), (None, "ROW_NUMBER")):
+        sql = emit_points(points, cells, source._table, count=count)
+        assert means in sql
+        found.append(sorted(source._engine.rows(sql, RuntimeError("refused"))))
     source.close()
+    assert len(found[0]) == 21
+    assert found[0] == found[1] == found[2]
 
 
 @pytest.mark.parametrize("rows", [1, 3, 8, 9])

@@ -26,6 +26,9 @@ _DOUBLE = 48
 class Shape:
     """What the unbounded sums of units are sums over.
 
+    sums: their columns, beside the unit and what is kept. They are narrower than the features,
+      so these are made as late as may be.
+    features: each by these columns.
     reach: the largest L1 norm of the features of one row.
     picks: whether a unit must choose among its groups.
     shared: the columns over whose rows the norm holds together; empty: each row on its own.
@@ -35,7 +38,8 @@ class Shape:
     grouped: False where there is one group only, and no column of it.
     """
 
-    features: int
+    sums: tuple[str, ...]
+    features: tuple[str, ...]
     reach: int
     unit: str
     picks: bool
@@ -48,21 +52,27 @@ class Shape:
     @property
     def names(self) -> list[str]:
         """The columns of the features."""
-        return [f"f{i}" for i in range(self.features)]
+        return [f"f{i}" for i in range(len(self.features))]
 
     @property
     def kept(self) -> list[str]:
         """The columns that a bounded row shows beside its features."""
         return [self.group, *self.cells] if self.grouped else []
 
+    def vectors(self, sums: str) -> str:
+        """Write the query (u, kept, f0, f1, ...) of what each unit's sums make."""
+        features = [f"{f} AS {name}" for f, name in zip(self.features, self.names, strict=True)]
+        return f"SELECT {', '.join(['u', *self.kept, *features])} FROM {sums}"
+
 
 def bounded(sums: str, shape: Shape, bound: UnitBound, dialect: Dialect, salt: str) -> str:
-    """Write the query (g, f0, f1, ...) of bounded sums, given the unbounded (u, g, f0, ...)."""
+    """Write the query (g, f0, f1, ...) of bounded sums, given the unbounded (u, g, ...)."""
     names = shape.names
     if shape.picks and bound.groups is not None:
         sums = _picked(sums, shape, bound.groups, salt, dialect)
-    if shape.features == 1 and not shape.shared:
-        scaled = _with(sums, shape.kept, {"f0": _clamped("f0", bound.norm, dialect)})
+    if len(names) == 1 and not shape.shared:
+        vectors = shape.vectors(f"({sums}) s")
+        scaled = _with(vectors, shape.kept, {"f0": _clamped("f0", bound.norm, dialect)})
     else:
         scaled = _scaled(sums, shape, bound.norm, dialect)
     listed = ", ".join(f"{dialect.total.format(name)} AS {name}" for name in names)
@@ -74,7 +84,7 @@ def bounded(sums: str, shape: Shape, bound: UnitBound, dialect: Dialect, salt: s
 
 def _picked(sums: str, shape: Shape, most: int, salt: str, dialect: Dialect) -> str:
     """Keep `most` groups of each unit, with all of their cells."""
-    listed = ["u", *shape.kept, *shape.names]
+    listed = ["u", *shape.kept, *shape.sums]
     drawn = with_lots(sums, listed, shape.unit, shape.entries, salt, dialect)
     function = "DENSE_RANK" if shape.cells else "ROW_NUMBER"
     rank = f"{function}() OVER (PARTITION BY u ORDER BY h, {shape.group} NULLS LAST)"
@@ -97,16 +107,19 @@ def _scaled(sums: str, shape: Shape, norm: int, dialect: Dialect) -> str:
     names = shape.names
     total = " + ".join(f"ABS({name})" for name in names)
     kept = [*shape.kept, *names]
+    vectors = shape.vectors(f"({sums}) s")
     if shape.shared and dialect.windowed:
         length = f"{dialect.total.format(total)} OVER (PARTITION BY {shape.shared})"
-        query = f"SELECT a.*, {length} AS t FROM ({sums}) a"
+        query = f"SELECT v.*, {length} AS t FROM ({vectors}) v"
     elif shape.shared:
-        over = shape.shared
-        lengths = f"SELECT {over}, {dialect.total.format(total)} AS t FROM a GROUP BY {over}"
-        joined = f"SELECT a.*, b.t FROM a JOIN ({lengths}) b USING ({over})"
+        over, again = shape.shared, shape.vectors("a")
+        lengths = (
+            f"SELECT {over}, {dialect.total.format(total)} AS t FROM ({again}) v GROUP BY {over}"
+        )
+        joined = f"SELECT v.*, b.t FROM ({again}) v JOIN ({lengths}) b USING ({over})"
         query = f"{dialect.common.format('a', sums)} {joined}"
     else:
-        query = f"SELECT {', '.join(kept)}, {total} AS t FROM ({sums}) b"
+        query = f"SELECT {', '.join(kept)}, {total} AS t FROM ({vectors}) b"
     query = _with(query, kept, {"t": f"CASE WHEN t > {norm} THEN t END"})
     room = dialect.bits - 2 - _ROWS_PER_UNIT - shape.reach.bit_length()
     if dialect.guesses and norm.bit_length() <= min(_DOUBLE, room):

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from halfmask.plan import Kind, Reading, Schema
 from halfmask.sources.sql.dialect import Dialect
 from halfmask.sources.sql.grammar import read_text
+from halfmask.sources.sql.lots import digest
 
 __all__ = ["Cells", "settled"]
 
@@ -82,8 +83,8 @@ class Cells:
     def number(self, name: str, alias: str) -> str:
         """Write the whole number that stands for a column where lots are drawn (`lots`).
 
-        Texts by their digest; times by their microseconds; and of a real number that is not whole,
-        its whole part and 29 bits of the rest: doubles that agree in all engines.
+        Texts by their `digest`; times by their microseconds; and of a real number that is not
+        whole, its whole part and 29 bits of the rest: doubles that agree in all engines.
         """
         kind, dialect = self.schema.column(name).kind, self.dialect
         if kind == "integer":
@@ -91,7 +92,7 @@ class Cells:
         if kind == "boolean":
             return f"CASE WHEN {alias} THEN 1 WHEN NOT {alias} THEN 0 END"
         if kind in ("text", "unread"):
-            return dialect.digest.format(alias)
+            return digest(alias, dialect)
         x = dialect.micros.format(alias) if kind == "time" else alias
         low, high = dialect.number(-_FAR), dialect.number(_FAR)
         held = f"CASE WHEN {x} > {high} THEN {high} WHEN {x} < {low} THEN {low} ELSE {x} END"

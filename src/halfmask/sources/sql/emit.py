@@ -17,7 +17,7 @@ from halfmask.sources.sql.filters import condition
 from halfmask.sources.sql.groups import indexed, key_columns
 from halfmask.sources.sql.lots import residue
 
-__all__ = ["Emission", "emit", "moments_used", "on_grid", "row_sums", "unit_vectors"]
+__all__ = ["Emission", "emit", "moments_used", "on_grid", "row_sums", "unit_features", "unit_sums"]
 
 _MOMENTS = ("n", "p", "s", "q")
 """Rows, values, sum of v, sum of v²: what the four coefficients of a feature multiply."""
@@ -128,18 +128,19 @@ def _by_unit(
             f"SELECT * FROM ({indexed(tally.groups, cells, rows, carried)}) i WHERE g IS NOT NULL"
         )
     shape = Shape(
-        features=len(tally.features),
+        sums=tuple(used) if not bound.once else ("n",),
+        features=unit_features(tally, bound, used, dialect),
         reach=tally.reach,
         unit=residue(cells.number(bound.column, "u"), dialect),
         picks=bound.groups is not None and bound.groups < tally.size,
         shared="u" if bound.groups is None and tally.size > 1 else "",
         grouped=bool(tally.groups),
     )
-    vectors = unit_vectors(tally, bound, rows, used, shape.kept, dialect)
-    return bounded(vectors, shape, bound, dialect, salt)
+    sums = unit_sums(tally, bound, rows, used, shape.kept, dialect)
+    return bounded(sums, shape, bound, dialect, salt)
 
 
-def unit_vectors(
+def unit_sums(
     tally: Tally,
     bound: UnitBound,
     rows: str,
@@ -147,23 +148,33 @@ def unit_vectors(
     by: Sequence[str],
     dialect: Dialect,
 ) -> str:
-    """Write the query (u, by, f0, f1, ...): the sums of each unit in each group, unbounded."""
-    moments = {"n": "1"} if bound.once else _moments(tally, used, dialect)
+    """Write the query (u, by, moments): the sums of each unit in each group, unbounded."""
+    moments = _unit_moments(tally, bound, used, dialect)
     listed = ", ".join(
-        f"{dialect.cast(sql, dialect.wide) if m in 'np' else f'COALESCE({sql}, 0)'} AS {m}"
-        for m, sql in moments.items()
+        f"{sql if m in 'np' else f'COALESCE({sql}, 0)'} AS {m}" for m, sql in moments.items()
     )
     keys = ", ".join(["u", *by])
-    sums = f"SELECT {keys}, {listed} FROM ({rows}) t WHERE u IS NOT NULL GROUP BY {keys}"
-    features = ", ".join(
-        f"{_feature(feature, moments, dialect)} AS f{i}" for i, feature in enumerate(tally.features)
-    )
-    return f"SELECT {keys}, {features} FROM ({sums}) s"
+    return f"SELECT {keys}, {listed} FROM ({rows}) t WHERE u IS NOT NULL GROUP BY {keys}"
+
+
+def unit_features(
+    tally: Tally, bound: UnitBound, used: Sequence[str], dialect: Dialect
+) -> tuple[str, ...]:
+    """Write the features by the moments that `unit_sums` shows."""
+    moments = _unit_moments(tally, bound, used, dialect)
+    return tuple(_feature(feature, moments, dialect) for feature in tally.features)
+
+
+def _unit_moments(
+    tally: Tally, bound: UnitBound, used: Sequence[str], dialect: Dialect
+) -> dict[str, str]:
+    return {"n": "1"} if bound.once else _moments(tally, used, dialect)
 
 
 def _feature(feature: Sequence[int], moments: dict[str, str], dialect: Dialect) -> str:
+    held = {m: dialect.cast(m, dialect.wide) if m in "np" else m for m in moments}
     terms = [
-        m if c == 1 else f"{dialect.whole(c)} * {m}"
+        held[m] if c == 1 else f"{dialect.whole(c)} * {held[m]}"
         for c, m in zip(feature, _MOMENTS, strict=True)
         if c and m in moments
     ]

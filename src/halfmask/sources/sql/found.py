@@ -10,7 +10,14 @@ from halfmask.plan import FoundKeys, GridCounts, OnGrid, Points
 from halfmask.sources.sql.bound import Shape, bounded
 from halfmask.sources.sql.cells import Cells
 from halfmask.sources.sql.dialect import Dialect
-from halfmask.sources.sql.emit import Emission, moments_used, on_grid, row_sums, unit_vectors
+from halfmask.sources.sql.emit import (
+    Emission,
+    moments_used,
+    on_grid,
+    row_sums,
+    unit_features,
+    unit_sums,
+)
 from halfmask.sources.sql.filters import condition
 from halfmask.sources.sql.groups import indexed, key_columns
 from halfmask.sources.sql.lots import BITS, NOBODY, entries, residue, with_lots
@@ -20,9 +27,10 @@ __all__ = ["emit_cells", "emit_keys", "emit_points"]
 _BITS = 64
 """Of a BIGINT."""
 
-_STATE, _NUMBER, _ROOM = 80, 10, 3 * 2**29
-"""Bytes of a unit, of a number held for it (measured: 95 a unit of three, 138 of eight), and of all
-of them: 1.6 GB, of the engine's 2."""
+_STATE, _TEXT, _NUMBER, _ROOM = 80, 24, 10, 3 * 2**29
+"""Bytes of a unit, more of one of text, of a number held for it (measured: 95 a unit of three, 138
+of eight), and of all of them: 1.6 GB, of the engine's 2. Longer texts are spilled (measured: 12
+million units of three numbers and 1000 bytes each, within the engine's limit)."""
 
 _SEVERAL = 10**6
 """DuckDB finds fewer than so many at once, and fails beyond."""
@@ -58,9 +66,10 @@ def emit_cells(counts: GridCounts, cells: Cells, table: str, salt: str = "halfma
     if bound is None:
         total = dialect.cast(weight, dialect.integer)
         return f"SELECT g, v, {total} AS w FROM ({weights}) s GROUP BY g, v"
-    sums = f"SELECT u, g, v, {weight} AS f0 FROM ({weights}) s GROUP BY u, g, v"
+    sums = f"SELECT u, g, v, {weight} AS w FROM ({weights}) s GROUP BY u, g, v"
     shape = Shape(
-        features=1,
+        sums=("w",),
+        features=("w",),
         reach=counts.weight,
         unit=residue(cells.number(bound.column, "u"), dialect),
         picks=bound.groups is not None and bound.groups < counts.tally.size,
@@ -88,7 +97,8 @@ def emit_keys(found: FoundKeys, cells: Cells, table: str, salt: str = "halfmask"
         return Emission(f"SELECT k, {sums} FROM ({rows}) t GROUP BY k {order}", used)
     key = cells.number(found.column, "k")
     shape = Shape(
-        features=len(tally.features),
+        sums=tuple(used) if not bound.once else ("n",),
+        features=unit_features(tally, bound, used, dialect),
         reach=tally.reach,
         unit=residue(cells.number(bound.column, "u"), dialect),
         picks=bound.groups is not None,
@@ -96,8 +106,8 @@ def emit_keys(found: FoundKeys, cells: Cells, table: str, salt: str = "halfmask"
         group="k",
         entries=tuple(f"COALESCE({entry}, {NOBODY})" for entry in entries(key, None, dialect)),
     )
-    vectors = unit_vectors(tally, bound, rows, used, ["k"], dialect)
-    whole = bounded(vectors, shape, bound, dialect, salt)
+    sums = unit_sums(tally, bound, rows, used, ["k"], dialect)
+    whole = bounded(sums, shape, bound, dialect, salt)
     return Emission(f"SELECT * FROM ({whole}) h {order}", None)
 
 
@@ -146,16 +156,21 @@ def _whole(rows: str, names: Sequence[str]) -> str:
 def _packs(points: Points, unit: str, count: int | None, cells: Cells) -> bool:
     """Whether lot and value fit a BIGINT, and a few of them for each unit fit the memory.
 
-    Several of a unit are held until all rows were seen, and not spilled; so not beside texts, which
-    may be of any length.
+    Several of a unit are held until all rows were seen, and not spilled.
     """
     if points.size > 1 or BITS + _width(points.values[0]) >= _BITS:
         return False
     if points.rows == 1:
         return True
+<<<<<<< HEAD
     fixed = cells.schema.column(unit).kind not in ("text", "unread")
     room = count is not None and count * (_STATE + _NUMBER * points.rows) <= _ROOM
     return bool(cells.dialect.fewest) and points.rows < _SEVERAL and fixed and room
+=======
+    text = cells.schema.column(unit).kind in ("text", "unread")
+    each = _STATE + _TEXT * text + _NUMBER * points.rows
+    return bool(cells.dialect.fewest) and count is not None and count * each <= _ROOM
+>>>>>>> textunits
 
 
 def _width(value: OnGrid) -> int:

@@ -98,6 +98,16 @@ _INTEGER = _let(
     "* CAST(CASE WHEN LENGTH(d) <= 19 THEN '0' || d END AS NUMERIC) AS n",
 )
 
+
+def _bits(digits: str, width: int) -> str:
+    return f"CAST(CAST('x' || {digits} AS BIT({width})) AS BIGINT)"
+
+
+_SHORT = "OCTET_LENGTH({0}) BETWEEN 1 AND 15"
+_DIGITS = "LPAD(ENCODE(CONVERT_TO({0}, 'UTF8'), 'hex'), 30, '0')"
+# Letters stand for the digits of seven bytes: they are put there in the opposite order.
+_MIXED = "TRANSLATE('mnklijghefcdab', 'abcdefghijklmn', SUBSTR(MD5({0}), 1, 14))"
+
 POSTGRES = Dialect(
     name="postgres",
     double="DOUBLE PRECISION",
@@ -113,7 +123,9 @@ POSTGRES = Dialect(
     full_match=f"(CASE WHEN OCTET_LENGTH({{0}}) <= {_LONGEST} THEN {{0}} END "
     "~ ('^(' || {1} || ')$'))",
     attempt="CAST({0} AS {1})",
-    digest="CAST(CAST('x' || SUBSTR(md5({0}), 1, 7) AS BIT(28)) AS BIGINT)",
+    high=f"CASE WHEN {_SHORT} THEN {_bits(f'SUBSTR({_DIGITS}, 1, 15)', 60)} ELSE 0 END",
+    low=f"CASE WHEN {_SHORT} THEN {_bits(f'SUBSTR({_DIGITS}, 16)', 60)} "
+    f"ELSE {_bits(_MIXED, 56)} END",
     total="SUM({0})",
     divide="DIV({0}, {1})",
     remainder="MOD({0}, {1})",

@@ -15,6 +15,16 @@ _DAY = 24 * 60 * 60 * 10**6
 
 _EPOCH = "TIMESTAMP_NTZ '1970-01-01 00:00:00'"
 
+
+def _bits(digits: str) -> str:
+    return f"CAST(CONV({digits}, 16, 10) AS BIGINT)"
+
+
+_SHORT = "OCTET_LENGTH({0}) BETWEEN 1 AND 15"
+_DIGITS = "LPAD(HEX({0}), 30, '0')"
+# Letters stand for the digits of seven bytes: they are put there in the opposite order.
+_MIXED = "TRANSLATE('mnklijghefcdab', 'abcdefghijklmn', SUBSTR(MD5({0}), 1, 14))"
+
 SPARK = Dialect(
     name="spark",
     double="DOUBLE",
@@ -29,7 +39,8 @@ SPARK = Dialect(
     # \z, and not $, which stands before a last end of line too.
     full_match="({0} RLIKE CONCAT('^(', {1}, CAST(X'295C7A' AS STRING)))",
     attempt="TRY_CAST({0} AS {1})",
-    digest="CAST(CONV(SUBSTR(MD5({0}), 1, 7), 16, 10) AS BIGINT)",
+    high=f"CASE WHEN {_SHORT} THEN {_bits(f'SUBSTR({_DIGITS}, 1, 15)')} ELSE 0 END",
+    low=f"CASE WHEN {_SHORT} THEN {_bits(f'SUBSTR({_DIGITS}, 16)')} ELSE {_bits(_MIXED)} END",
     total="SUM(CAST({0} AS DECIMAL(38, 0)))",
     divide="CAST(({0} - {0} % {1}) / {1} AS DECIMAL(38, 0))",
     remainder="({0} % {1})",
