@@ -162,15 +162,10 @@ def _packs(points: Points, unit: str, count: int | None, cells: Cells) -> bool:
         return False
     if points.rows == 1:
         return True
-<<<<<<< HEAD
-    fixed = cells.schema.column(unit).kind not in ("text", "unread")
-    room = count is not None and count * (_STATE + _NUMBER * points.rows) <= _ROOM
-    return bool(cells.dialect.fewest) and points.rows < _SEVERAL and fixed and room
-=======
     text = cells.schema.column(unit).kind in ("text", "unread")
     each = _STATE + _TEXT * text + _NUMBER * points.rows
-    return bool(cells.dialect.fewest) and count is not None and count * each <= _ROOM
->>>>>>> textunits
+    room = count is not None and count * each <= _ROOM
+    return bool(cells.dialect.fewest) and points.rows < _SEVERAL and room
 
 
 def _width(value: OnGrid) -> int:
