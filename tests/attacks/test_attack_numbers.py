@@ -163,7 +163,7 @@ def test_05_a_missing_value_is_a_missing_value_however_it_is_spelled(record):
 @pytest.mark.parametrize("query", QUERIES, ids=repr)
 @pytest.mark.parametrize("price", [{"epsilon": 1}, {"epsilon": 1, "delta": 1e-6}])
 def test_08_empty_tables_and_empty_groups_get_noisy_answers(query, price):
-    budget = hm.Approximate(100, 0.1)
+    budget = hm.Approximate(200, 0.1)
     for column in (np.array([]), np.array([np.nan, np.nan]), np.array([5.0])):
         table = {"x": column, "k": np.arange(len(column))}
         with hm.open(table, budget=budget) as curator:
@@ -171,8 +171,8 @@ def test_08_empty_tables_and_empty_groups_get_noisy_answers(query, price):
             assert plain(curator.ask(query, where="x > 1e9", **price).value)
             grouped = curator.ask(query, by=hm.Keys("k", [0, 77, None]), **price)
             assert all(plain(one.value) for one in grouped.values())
-            values = {curator.ask(query, **price).value for _ in range(12)}
-            assert len(values) > 1
+            first = curator.ask(query, **price).value  # held to its bounds it is often the same
+            assert any(curator.ask(query, **price).value != first for _ in range(40))
 
 
 # 10. Bounds from data: there is no way to leave them out.
