@@ -122,6 +122,26 @@ def test_people_of_three_units_cost_three_prices():
         assert found.loss == 3
 
 
+@pytest.mark.parametrize(
+    ("query", "unit", "by"),
+    [
+        (hm.Count(), PrivacyUnit("k", 2), None),
+        (hm.Sum("x", 0, 5), "k", None),
+        (hm.Sum("k", 5, 9), "k", None),
+        (hm.Sum("w", 5, 9), "w", None),
+        (hm.Count(), PrivacyUnit("g", 1, 2), KEYS),
+    ],
+)
+def test_rows_of_two_units_are_no_person_where_the_unit_is_asked_about(query, unit, by):
+    """Whose value, key or time differs is another unit, and two may cost twice the price."""
+    found = verify_series(query, schema=SCHEMA, unit=unit, by=by, seconds=3, **STEPS)
+    assert found.holds, found
+    assert found.share >= (0.5 if by else 0.99), found
+    column = unit if isinstance(unit, str) else unit.column
+    assert found.witness is not None
+    assert len({row[column] for row in found.witness.one}) == 1
+
+
 def test_what_a_series_refuses_is_refused():
     with pytest.raises(InvalidQuery, match=r"time: none is given beside start="):
         verify_series(hm.Count(), schema=SCHEMA, periods=3, start=0, every=1)

@@ -186,7 +186,7 @@ class Simulation:
         assert self.unit.column is not None  # noqa: S101
         people, _ = self.identities
         names = [people[(at + k) % len(people)] for k in range(self.suppose)]
-        return tuple({self.unit.column: name, **row} for name in names for row in shape)
+        return tuple({**row, self.unit.column: name} for name in names for row in shape)
 
     @cached_property
     def identities(self) -> tuple[Sequence[object], Sequence[object]]:
