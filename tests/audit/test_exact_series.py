@@ -142,7 +142,25 @@ def test_rows_of_two_units_are_no_person_where_the_unit_is_asked_about(query, un
     assert len({row[column] for row in found.witness.one}) == 1
 
 
+def test_filters_may_be_built_and_groups_that_hold_few_values_are_hit():
+    few = Filters(low=(hm.col("x") > 3) & (hm.col("x") < 3.5), high="x >= 1e6")
+    for given in ({"where": hm.col("g") == "ops"}, {"by": few}):
+        found = verify_series(hm.Count(), schema=SCHEMA, seconds=0.01, **MONTHS, **given)
+        assert found.pairs < 9
+        assert found.loss == 1
+
+
+def test_a_series_that_no_row_enters_says_that_nothing_was_tried():
+    found = verify_series(hm.Count(), schema=SCHEMA, where="k > 1000", seconds=1, **STEPS)
+    assert found.holds
+    assert "none of the simulated rows moved an answer: the price was not tried" in str(found)
+    found = verify_series(hm.Count(), schema=SCHEMA, seconds=0.1, **STEPS)
+    assert "was not tried" not in str(found)
+
+
 def test_what_a_series_refuses_is_refused():
+    with pytest.raises(InvalidQuery, match=r"there is no 'nobody'"):
+        verify_series(hm.Count(), schema=SCHEMA, unit="nobody", **STEPS)
     with pytest.raises(InvalidQuery, match=r"time: none is given beside start="):
         verify_series(hm.Count(), schema=SCHEMA, periods=3, start=0, every=1)
     with pytest.raises(InvalidQuery, match=r"both signs"):

@@ -258,6 +258,8 @@ def _unlisted(outcomes: Sequence[_Outcome]) -> Iterator[str]:
     for one in outcomes:
         for law in one.exact.unlisted:
             yield f"the exact loss of {one.name!r}: {law}: its answers cannot be listed here."
+        if not (one.exact.loss or one.exact.unlisted):
+            yield f"what {one.name!r} costs: none of the simulated rows moved an answer of it."
 
 
 def _notes(plan: Plan, schema: Schema, unit: PrivacyUnit) -> list[str]:
@@ -282,7 +284,7 @@ def _notes(plan: Plan, schema: Schema, unit: PrivacyUnit) -> list[str]:
     notes += [
         f"what the last {ask.by.size - _KEYS} keys of {ask.name!r} would show: the first {_KEYS} "
         "were tried."
-        for ask in plan.asks
+        for ask in (*plan.asks, *plan.series)
         if isinstance(ask.by, Keys) and ask.by.size > _KEYS
     ]
     if plan.table.join is not None:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
+from itertools import pairwise
 
 from halfmask.errors import InvalidQuery
 from halfmask.plan import (
@@ -54,13 +55,27 @@ def _marks(column: str, tally: Tally) -> Iterator[object]:
         yield from _of_grid(tally.value)
     for group in tally.groups:
         if isinstance(group, Filters):
-            for condition in group.conditions:
-                for literal in _literals(column, condition):
-                    yield from _around(literal)
+            yield from _of_filters(column, group.conditions)
         elif group.column == column:
             yield from _of_bins(group) if isinstance(group, Bins) else _of_keys(group)
-    for literal in _literals(column, tally.where):
+    yield from _of_filters(column, [tally.where])
+
+
+def _of_filters(column: str, conditions: Iterable[Predicate]) -> Iterator[object]:
+    """Literals, their neighbours, and what lies between two of them."""
+    literals = [one for condition in conditions for one in _literals(column, condition)]
+    for literal in literals:
         yield from _around(literal)
+    numbers = sorted({one for one in literals if isinstance(one, int | float)})
+    yield from (low / 2 + high / 2 for low, high in pairwise(numbers))
+    times = sorted({moment for one in literals for moment in _moments(one)})
+    yield from (low + (high - low) / 2 for low, high in pairwise(times))
+
+
+def _moments(literal: object) -> Iterator[datetime]:
+    if isinstance(literal, datetime | str):
+        with suppress(InvalidQuery):  # text that is a time in no query
+            yield instant(literal, "where")
 
 
 def _of_grid(grid: OnGrid) -> Iterator[float]:
@@ -149,8 +164,7 @@ def _in_kind(mark: object, kind: Kind) -> Iterator[object]:
 
 
 def _instants(text: str) -> Iterator[datetime]:
-    with suppress(InvalidQuery):  # text that is a time in no query
-        moment = instant(text, "where")
+    for moment in _moments(text):
         yield from (moment, moment + timedelta(days=1))
 
 
