@@ -34,6 +34,9 @@ __all__ = ["overlap"]
 
 MOST_CASES = 100_000
 
+_PRESENT = "present"
+"""Any value of a column of which only whether there is one is asked."""
+
 Cell = tuple[str, Reading | None]
 """A column, and how it is read; None where only whether it is missing is asked."""
 Row = Mapping[Cell, Any]
@@ -95,6 +98,8 @@ def _shared(one: Predicate, other: Predicate, schema: Schema) -> str | None:
 def _shown(value: Any, found: Reading | None) -> str:
     if value is None:
         return "missing"
+    if value == _PRESENT:
+        return _PRESENT
     if found != "time":
         return f"= {value}"
     try:
@@ -136,11 +141,11 @@ def _cell(column: str, value: Scalar, schema: Schema) -> tuple[Cell, Any]:
 def _values(found: Reading | None, literals: set[Any]) -> list[Any]:
     """List the literals that a cell can hold, and a value in every gap that holds any."""
     if found is None:
-        return ["present"]
+        return [_PRESENT]
     if found == "boolean":
         return [False, True]
     if not literals:
-        return ["present"]
+        return [_PRESENT]
     ordered = sorted(literals)
     match found:
         case "integer" | "time":
