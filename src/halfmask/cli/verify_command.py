@@ -281,11 +281,13 @@ def _notes(plan: Plan, schema: Schema, unit: PrivacyUnit) -> list[str]:
         for ask in plan.asks
         for bound in _telling(ask)
     ]
+    grouped = [(ask.name, ask.by) for ask in plan.asks]
+    grouped += [(one.name, one.by) for one in plan.series]
     notes += [
-        f"what the last {ask.by.size - _KEYS} keys of {ask.name!r} would show: the first {_KEYS} "
-        "were tried."
-        for ask in (*plan.asks, *plan.series)
-        if isinstance(ask.by, Keys) and ask.by.size > _KEYS
+        f"what the last {by.size - _KEYS} keys of {name!r} would show: the first {_KEYS} were "
+        "tried."
+        for name, by in grouped
+        if isinstance(by, Keys) and by.size > _KEYS
     ]
     if plan.table.join is not None:
         notes.append("whether rows of the join are of one unit each: hm.open checks that.")
