@@ -150,6 +150,15 @@ def test_filters_may_be_built_and_groups_that_hold_few_values_are_hit():
         assert found.loss == 1
 
 
+@pytest.mark.parametrize("start", ["0001-01-01", "9999-10-01"])
+def test_periods_at_the_ends_of_the_calendar_are_tried(start):
+    """A day before the first, or after the last, there is none."""
+    when = {**MONTHS, "start": start, "periods": 2}
+    found = verify_series(hm.Count(), schema=SCHEMA, seconds=0.5, **when)
+    assert found.holds
+    assert found.loss == 1
+
+
 def test_a_series_that_no_row_enters_says_that_nothing_was_tried():
     found = verify_series(hm.Count(), schema=SCHEMA, where="k > 1000", seconds=1, **STEPS)
     assert found.holds
@@ -161,6 +170,8 @@ def test_a_series_that_no_row_enters_says_that_nothing_was_tried():
 def test_what_a_series_refuses_is_refused():
     with pytest.raises(InvalidQuery, match=r"there is no 'nobody'"):
         verify_series(hm.Count(), schema=SCHEMA, unit="nobody", **STEPS)
+    with pytest.raises(InvalidQuery, match=r"by: keys of 'g', found in the rows, would differ"):
+        verify_series(hm.Count(), schema=SCHEMA, by="g", **STEPS)
     with pytest.raises(InvalidQuery, match=r"time: none is given beside start="):
         verify_series(hm.Count(), schema=SCHEMA, periods=3, start=0, every=1)
     with pytest.raises(InvalidQuery, match=r"both signs"):

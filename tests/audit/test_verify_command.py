@@ -140,6 +140,9 @@ def test_of_a_series_too_and_where_no_row_passes_it_is_said(verify):
     assert "the last 24 keys of 'logins'" in shown.out
     assert "what 'logins' costs: none of the simulated rows moved an answer" in shown.out
     assert "what 'adults' costs" not in shown.out
+    shown = verify(PLAN.replace("epsilon = 2", 'epsilon = 4\nledger = "l.ledger"') + SERIES + by)
+    assert shown.code == 1
+    assert "groups_per_unit=40" in shown.err
 
 
 def test_no_row_of_the_table_is_read(verify):

@@ -210,7 +210,8 @@ def _attacked(
 def _series_attacked(
     plan: Plan, one: Recurring, schema: Schema, unit: PrivacyUnit, seconds: float, suppose: int
 ) -> _Outcome:
-    given = {**one.periods, "by": _few(one.by), "where": one.where, "price": one.price}
+    by = one.by if unit.column is not None else _few(one.by)  # a unit's noise is for all of them
+    given = {**one.periods, "by": by, "where": one.where, "price": one.price}
 
     def found(share: float, suppose: int = 1) -> Verification:
         with plan.document.naming(one.place, one.values):

@@ -92,7 +92,8 @@ def _of_bins(bins: Bins) -> Iterator[object]:
     if bins.timed:
         for edge in (*bins.edges[:_FIRST_EDGES], bins.edges[-1]):
             moment = datetime(1970, 1, 1) + timedelta(microseconds=edge)
-            yield from (moment, moment - timedelta(microseconds=1))
+            yield moment
+            yield from _moved(moment, timedelta(microseconds=-1))
         return
     edges = [edge for edge in bins.edges if math.isfinite(edge)]
     if not edges:
@@ -127,9 +128,16 @@ def _around(literal: object) -> Iterator[object]:
         case int() | float():
             yield from (literal + 1, literal - 1)
         case datetime():
-            yield from (literal + timedelta(days=1), literal - timedelta(days=1))
+            yield from _moved(literal, timedelta(days=1), timedelta(days=-1))
         case str():
             yield literal + "x"
+
+
+def _moved(moment: datetime, *steps: timedelta) -> Iterator[datetime]:
+    """Neighbours of a time that are in the calendar."""
+    for step in steps:
+        with suppress(OverflowError):
+            yield moment + step
 
 
 _STRANGE: Mapping[Kind, tuple[object, ...]] = {
@@ -165,7 +173,8 @@ def _in_kind(mark: object, kind: Kind) -> Iterator[object]:
 
 def _instants(text: str) -> Iterator[datetime]:
     for moment in _moments(text):
-        yield from (moment, moment + timedelta(days=1))
+        yield moment
+        yield from _moved(moment, timedelta(days=1))
 
 
 def _spelled(mark: object) -> str:

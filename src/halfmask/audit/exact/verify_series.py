@@ -4,7 +4,7 @@ import time as clock
 from collections.abc import Mapping
 from typing import Any
 
-from halfmask.asking import setting_of
+from halfmask.asking import refuse_found, setting_of
 from halfmask.audit.exact.histories import Histories
 from halfmask.audit.exact.moved import Moved
 from halfmask.audit.exact.spending import EVERYTHING, NOTHING
@@ -77,6 +77,7 @@ def verify_series(  # noqa: PLR0913
     if not isinstance(unit, PrivacyUnit):
         unit = PrivacyUnit(unit, 1, None, Relation(relation))
     question = Running(query, time or "", periods_of(periods, time, start, every))
+    refuse_found(by)
     setting = setting_of(public, unit, by, where)
     if unit.column is not None:
         public.column(unit.column)
