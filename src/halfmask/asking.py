@@ -21,6 +21,7 @@ __all__ = [
     "Releases",
     "in_words",
     "preview_of",
+    "refuse_found",
     "releases_of",
     "setting_of",
     "supposed",
@@ -102,6 +103,15 @@ def setting_of(
         return Setting(schema, unit, predicate, near=near)
     by.check(schema)
     return Setting(schema, unit, predicate, by, near)
+
+
+def refuse_found(by: object) -> None:
+    """Refuse keys that are found in the rows, where a series is asked by them."""
+    if isinstance(by, str):
+        raise InvalidQuery(
+            f"by: keys of {by!r}, found in the rows, would differ from period to period; "
+            f"list them, as in Keys({by!r}, [...])"
+        )
 
 
 def supposed(rows: int) -> None:

@@ -25,6 +25,8 @@ _UNREAD = (
     "shown, since it may depend on the rows"
 )
 
+_OTHERS = "ledger: the stored answer of this request is not of this version; use a new request_id"
+
 E = TypeVar("E", bound=Estimate)
 A = TypeVar("A")
 
@@ -80,7 +82,14 @@ class Replay:
 
     def measure(self, measurement: Measurement[E]) -> tuple[E, ...]:
         """Answer as the first time."""
+        if not self.tape:
+            raise LedgerError(_OTHERS)
         return measurement.read(self.tape.pop(0))
+
+    def check_read(self) -> None:
+        """Refuse records that are left over: what is measured together changes with versions."""
+        if self.tape:
+            raise LedgerError(_OTHERS)
 
 
 def answer(
@@ -90,7 +99,9 @@ def answer(
     price = receipt.cost
     if receipt.answer is not None:
         replay, provenance = replayed(receipt)
-        return asked.run(setting, price, replay.measure), provenance
+        answers = asked.run(setting, price, replay.measure)
+        replay.check_read()
+        return answers, provenance
     answers = asked.run(setting, price, room.measure)
     provenance = Provenance(
         cost=price,
@@ -147,9 +158,7 @@ def replayed(receipt: Receipt) -> tuple[Replay, Provenance]:
             **{name: made[name] for name in _PLAIN},
         )
     except (ValueError, KeyError, TypeError):
-        raise LedgerError(
-            "ledger: the stored answer of this request is not of this version; use a new request_id"
-        ) from None
+        raise LedgerError(_OTHERS) from None
     return Replay(tape), provenance
 
 

@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 from halfmask.arriving import Arriving
+from halfmask.asking import refuse_found
 from halfmask.errors import InvalidQuery
 from halfmask.noise import Words
 from halfmask.plan import Filters, Keys, Predicate, periods_of
@@ -92,11 +93,7 @@ class Serial(ABC):
         """
         if self._closed:
             raise InvalidQuery("series: the table was closed; open it again")
-        if isinstance(by, str):
-            raise InvalidQuery(
-                f"by: keys of {by!r}, found in the rows, would differ from period to period; "
-                f"list them, as in Keys({by!r}, [...])"
-            )
+        refuse_found(by)
         if isinstance(self._source, JoinedTable):
             raise InvalidQuery(
                 "series: rows of a join change when rows are added to its tables, and a series is "

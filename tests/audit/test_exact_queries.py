@@ -189,6 +189,24 @@ def test_a_unit_column_that_is_also_asked_about():
     assert found.loss > 0
 
 
+@pytest.mark.parametrize(
+    "where",
+    [
+        parse("x > 3 and x < 3.5"),
+        hm.col("y") > 3,
+        "y > 0.5 and y < 0.75 and x is None",
+        "u > 3 and u < 8",
+        "g > 'a' and g < 'b'",
+        "t > '2020-01-01' and t < '2020-01-01T05:00'",
+        "t > '2020-01-01' and t < '2020-01-01T05:00' and x > 1 and x < 2",
+    ],
+)
+def test_a_narrow_filter_lets_some_simulated_row_pass(where):
+    found = verify(hm.Count(), schema=SCHEMA, where=where)
+    assert found.loss == 1
+    assert "was not tried" not in str(found)
+
+
 def test_what_ask_refuses_is_refused():
     with pytest.raises(hm.InvalidQuery, match="no 'z'"):
         verify(hm.Sum("z", 0, 1), schema=SCHEMA)

@@ -122,7 +122,56 @@ def test_people_of_three_units_cost_three_prices():
         assert found.loss == 3
 
 
+@pytest.mark.parametrize(
+    ("query", "unit", "by"),
+    [
+        (hm.Count(), PrivacyUnit("k", 2), None),
+        (hm.Sum("x", 0, 5), "k", None),
+        (hm.Sum("k", 5, 9), "k", None),
+        (hm.Sum("w", 5, 9), "w", None),
+        (hm.Count(), PrivacyUnit("g", 1, 2), KEYS),
+    ],
+)
+def test_rows_of_two_units_are_no_person_where_the_unit_is_asked_about(query, unit, by):
+    """Whose value, key or time differs is another unit, and two may cost twice the price."""
+    found = verify_series(query, schema=SCHEMA, unit=unit, by=by, seconds=3, **STEPS)
+    assert found.holds, found
+    assert found.share >= (0.5 if by else 0.99), found
+    column = unit if isinstance(unit, str) else unit.column
+    assert found.witness is not None
+    assert len({row[column] for row in found.witness.one}) == 1
+
+
+def test_filters_may_be_built_and_groups_that_hold_few_values_are_hit():
+    few = Filters(low=(hm.col("x") > 3) & (hm.col("x") < 3.5), high="x >= 1e6")
+    for given in ({"where": hm.col("g") == "ops"}, {"by": few}):
+        found = verify_series(hm.Count(), schema=SCHEMA, seconds=0.01, **MONTHS, **given)
+        assert found.pairs < 9
+        assert found.loss == 1
+
+
+@pytest.mark.parametrize("start", ["0001-01-01", "9999-10-01"])
+def test_periods_at_the_ends_of_the_calendar_are_tried(start):
+    """A day before the first, or after the last, there is none."""
+    when = {**MONTHS, "start": start, "periods": 2}
+    found = verify_series(hm.Count(), schema=SCHEMA, seconds=0.5, **when)
+    assert found.holds
+    assert found.loss == 1
+
+
+def test_a_series_that_no_row_enters_says_that_nothing_was_tried():
+    found = verify_series(hm.Count(), schema=SCHEMA, where="k > 1000", seconds=1, **STEPS)
+    assert found.holds
+    assert "none of the simulated rows moved an answer: the price was not tried" in str(found)
+    found = verify_series(hm.Count(), schema=SCHEMA, seconds=0.1, **STEPS)
+    assert "was not tried" not in str(found)
+
+
 def test_what_a_series_refuses_is_refused():
+    with pytest.raises(InvalidQuery, match=r"there is no 'nobody'"):
+        verify_series(hm.Count(), schema=SCHEMA, unit="nobody", **STEPS)
+    with pytest.raises(InvalidQuery, match=r"by: keys of 'g', found in the rows, would differ"):
+        verify_series(hm.Count(), schema=SCHEMA, by="g", **STEPS)
     with pytest.raises(InvalidQuery, match=r"time: none is given beside start="):
         verify_series(hm.Count(), schema=SCHEMA, periods=3, start=0, every=1)
     with pytest.raises(InvalidQuery, match=r"both signs"):

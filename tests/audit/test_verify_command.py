@@ -130,6 +130,21 @@ def test_of_many_keys_the_first_are_tried(verify):
     assert "the last 24 keys of 'adults'" in shown.out
 
 
+def test_of_a_series_too_and_where_no_row_passes_it_is_said(verify):
+    many = ", ".join(f'"d{i}"' for i in range(40))
+    by = f'by = {{ column = "dept", keys = [{many}] }}\n'
+    rows = PLAN.replace("epsilon = 2", 'epsilon = 4\nledger = "l.ledger"')
+    rows = rows.replace('unit = "employee_id"', "")
+    shown = verify(rows + SERIES + by + 'where = "age > 1 and age < 1"\n')
+    assert shown.code == 0
+    assert "the last 24 keys of 'logins'" in shown.out
+    assert "what 'logins' costs: none of the simulated rows moved an answer" in shown.out
+    assert "what 'adults' costs" not in shown.out
+    shown = verify(PLAN.replace("epsilon = 2", 'epsilon = 4\nledger = "l.ledger"') + SERIES + by)
+    assert shown.code == 1
+    assert "groups_per_unit=40" in shown.err
+
+
 def test_no_row_of_the_table_is_read(verify):
     """Rows that no other command could read make no difference: the header alone is looked at."""
     assert verify(PLAN, table=HEADER + '"\x00' * 50).code == 0

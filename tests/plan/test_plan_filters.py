@@ -188,3 +188,14 @@ def test_filters_that_only_a_time_beyond_all_literals_passes_overlap(end, moment
     with pytest.raises(InvalidQuery, match=f"overlap, as in t = a time {words}"):
         Filters(one=one, other=other).check(source.schema)
     Filters(one=one, rest=~one).check(source.schema)
+
+
+@pytest.mark.parametrize("kind", ["integer", "real", "text", "time", "boolean", "unread"])
+def test_filters_that_ask_only_whether_there_is_a_value_overlap_in_words(kind):
+    """Beside filters that compare another column: of times this once failed with no words."""
+    schema = Schema.of({"t": kind, "n": "integer"})
+    found = overlap(where("t is not None"), where("n > 1"), schema)
+    assert found == ("t = False, n = 2" if kind == "boolean" else "t present, n = 2")
+    missing = overlap(where("t is None"), where("n > 1"), schema)
+    assert missing == "t missing, n = 2"
+    assert overlap(where("t is None"), where("t is not None and n > 1"), schema) is None

@@ -9,10 +9,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import halfmask as hm
+from halfmask.errors import InvalidQuery, LedgerError
 from halfmask.mechanisms import DiscreteGaussian, DiscreteLaplace
-from halfmask.plan import where
+from halfmask.plan import overlap, where
 from halfmask.privacy import GDP, ZCDP, PrivacyUnit, Pure, Relation
 from halfmask.procedures import Together
+from halfmask.procedures import together as procedure
 from halfmask.queries import Counts, Setting
 from halfmask.queries import counts as module
 from halfmask.queries.counts import half_width
@@ -177,9 +179,60 @@ def test_the_half_width_of_large_noises_is_that_of_their_limit(noise, monkeypatc
 
 def test_a_filter_with_too_many_cases_stays_alone():
     """What cannot be shown to exclude the others is asked at its own part of the price."""
-    wide = " and ".join(f"c{i} in [1, 3, 5, 7, 9]" for i in range(8))
+    wide, wider = (
+        " and ".join(f"c{i} in [1, 3, 5, 7, {last}]" for i in range(8)) for last in (9, 11)
+    )
     schema = hm.Schema.of(dict.fromkeys([f"c{i}" for i in range(8)], "integer"))
-    asked = {"a": of(wide), "n": N}
+    asked = {"a": of(wide), "b": of(wider), "n": N}
     setting = Setting(schema, PrivacyUnit())
-    assert [set(one.members) for one in Together(asked).families(setting)] == [{"a"}, {"n"}]
-    assert where(wide).columns()
+    found = [set(one.members) for one in Together(asked).families(setting)]
+    assert found == [{"a", "n"}, {"b"}]
+
+
+def test_an_answer_of_another_version_is_refused_and_not_misread(monkeypatch):
+    """Measured apart, the counts left two records; measured together, they leave one."""
+    asked = {"n": N, "low": LOW}
+    for first, second in ((False, True), (True, False)):
+        curator = hm.open(ROWS, schema=SCHEMA, budget=9)
+        for together in (first, second):
+            with monkeypatch.context() as patched:
+                if not together:
+                    patched.setattr(procedure, "_counts", lambda *_: None)
+                if together == first:
+                    found = curator.ask(asked, epsilon=1, request_id="r")
+                    again = curator.ask(asked, epsilon=1, request_id="r")
+                    assert again["low"].value == found["low"].value
+                    continue
+                with pytest.raises(LedgerError, match="not of this version; use a new request_id"):
+                    curator.ask(asked, epsilon=1, request_id="r")
+
+
+def test_each_pair_of_filters_is_searched_once_and_never_far(monkeypatch):
+    searched = []
+
+    def counting(one, other, *given):
+        searched.append((one, other))
+        return overlap(one, other, *given)
+
+    monkeypatch.setattr(module, "overlap", counting)
+    setting = Setting(hm.Schema.of(SCHEMA), PrivacyUnit())
+    (family,) = Together({str(i): of(f"who == {i}") for i in range(40)}).families(setting)
+    assert len(family.members) == 40
+    assert len(searched) == len({frozenset(pair) for pair in searched}) == 40 * 39 // 2
+    wide = [of(f"who == {i} and x in {list(range(99))} and g in {list('abcdefgh')}") for i in "12"]
+    assert len(Together({"a": wide[0], "b": wide[1]}).families(setting)) == 2
+
+
+def test_the_rest_needs_no_search():
+    """As long lists as two parts may have: every value of five beside every other's."""
+    rules = [f"who in {list(range(40 * i, 40 * i + 40))} and x in [{i}, {i}.5]" for i in range(5)]
+    asked = {"n": N} | {rule: of(rule) for rule in rules}
+    setting = Setting(hm.Schema.of(SCHEMA), PrivacyUnit())
+    (family,) = Together(asked).families(setting)
+    assert len(family.members) == 6
+    rest = family.body.parts.conditions[-1]
+    assert overlap(where(rules[0]), rest, setting.schema, 1) is None
+    assert overlap(rest, where(rules[0]), setting.schema, 1) is None
+    assert overlap(where(rules[0]), where(f"not ({rules[1]})"), setting.schema) is not None
+    with pytest.raises(InvalidQuery, match="too many cases"):
+        overlap(where(rules[0]), where(rules[1]), setting.schema, 1)

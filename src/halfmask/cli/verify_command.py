@@ -210,7 +210,8 @@ def _attacked(
 def _series_attacked(
     plan: Plan, one: Recurring, schema: Schema, unit: PrivacyUnit, seconds: float, suppose: int
 ) -> _Outcome:
-    given = {**one.periods, "by": _few(one.by), "where": one.where, "price": one.price}
+    by = one.by if unit.column is not None else _few(one.by)  # a unit's noise is for all of them
+    given = {**one.periods, "by": by, "where": one.where, "price": one.price}
 
     def found(share: float, suppose: int = 1) -> Verification:
         with plan.document.naming(one.place, one.values):
@@ -258,6 +259,8 @@ def _unlisted(outcomes: Sequence[_Outcome]) -> Iterator[str]:
     for one in outcomes:
         for law in one.exact.unlisted:
             yield f"the exact loss of {one.name!r}: {law}: its answers cannot be listed here."
+        if not (one.exact.loss or one.exact.unlisted):
+            yield f"what {one.name!r} costs: none of the simulated rows moved an answer of it."
 
 
 def _notes(plan: Plan, schema: Schema, unit: PrivacyUnit) -> list[str]:
@@ -279,11 +282,13 @@ def _notes(plan: Plan, schema: Schema, unit: PrivacyUnit) -> list[str]:
         for ask in plan.asks
         for bound in _telling(ask)
     ]
+    grouped = [(ask.name, ask.by) for ask in plan.asks]
+    grouped += [(one.name, one.by) for one in plan.series]
     notes += [
-        f"what the last {ask.by.size - _KEYS} keys of {ask.name!r} would show: the first {_KEYS} "
-        "were tried."
-        for ask in plan.asks
-        if isinstance(ask.by, Keys) and ask.by.size > _KEYS
+        f"what the last {by.size - _KEYS} keys of {name!r} would show: the first {_KEYS} were "
+        "tried."
+        for name, by in grouped
+        if isinstance(by, Keys) and by.size > _KEYS
     ]
     if plan.table.join is not None:
         notes.append("whether rows of the join are of one unit each: hm.open checks that.")

@@ -2,7 +2,7 @@
 
 - `Schema`, `Column`, `Kind`, `Public`: names and kinds of columns, what is publicly known of them
 - `Sides`: from which of two joined tables a column is
-- `col`, `where`, `Predicate`: public row filters, built or parsed
+- `col`, `where`, `Predicate`: public row filters, built or parsed; `overlap` of two
 - `Tally`: what is summed: `OnGrid` values, `Features`, `Keys`, `Bins`, `Filters`, `UnitBound`
 - `GridCounts`, `FoundKeys`, `Points`: what is asked by what the rows themselves hold; `Tallies`
 - `Cloud`, `Held`, `Near`, `Statistic`: the answer to `Points`, of which exact sums are asked
@@ -14,6 +14,7 @@ from halfmask.plan.arrivals import Arrivals, periods_of
 from halfmask.plan.cloud import Cloud, Held, Near, Statistic, added, cloud_of, counted
 from halfmask.plan.filters import Filters
 from halfmask.plan.naming import col
+from halfmask.plan.overlap import overlap
 from halfmask.plan.periods import Periods
 from halfmask.plan.predicates import (
     Among,
@@ -74,6 +75,7 @@ __all__ = [
     "counted",
     "instant",
     "microseconds",
+    "overlap",
     "periods_of",
     "reading",
     "scalar",

@@ -10,7 +10,7 @@ more rows than there are.
 import math
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
-from functools import singledispatch
+from functools import lru_cache, singledispatch
 from itertools import pairwise, product
 from operator import eq, ge, gt, le, lt, ne
 from typing import Any
@@ -25,6 +25,7 @@ from halfmask.plan.predicates import (
     Not,
     Or,
     Predicate,
+    links,
 )
 from halfmask.plan.reading import Reading, Scalar, instant, microseconds, reading
 from halfmask.plan.schema import Schema
@@ -32,6 +33,9 @@ from halfmask.plan.schema import Schema
 __all__ = ["overlap"]
 
 MOST_CASES = 100_000
+
+_PRESENT = "present"
+"""Any value of a column of which only whether there is one is asked."""
 
 Cell = tuple[str, Reading | None]
 """A column, and how it is read; None where only whether it is missing is asked."""
@@ -47,10 +51,10 @@ _TEST: Mapping[str, Callable[[Any, Any], bool]] = {
 }
 
 
-def overlap(one: Predicate, other: Predicate, schema: Schema) -> str | None:
+def overlap(one: Predicate, other: Predicate, schema: Schema, most: int = MOST_CASES) -> str | None:
     """Return a row that passes both filters, in words; None if there is none.
 
-    Raises InvalidQuery where there are too many cases to tell.
+    Raises InvalidQuery where there are more than `most` cases to tell.
 
     >>> from halfmask.plan import where
     >>> schema = Schema.of({"age": "integer"})
@@ -59,16 +63,30 @@ def overlap(one: Predicate, other: Predicate, schema: Schema) -> str | None:
     >>> overlap(where("age < 30"), where("age > 29"), schema) is None
     True
     """
-    literals: dict[Cell, set[Any]] = {}
-    for predicate in (one, other):
-        for cell, value in _asked(predicate, schema):
-            literals.setdefault(cell, set()).update(() if value is None else (value,))
-    tried = {cell: [*_values(cell[1], found), None] for cell, found in literals.items()}
-    if math.prod(map(len, tried.values())) > MOST_CASES:
+    if Not(one) in links(And, other) or Not(other) in links(And, one):
+        return None
+    names = (*one.columns(), *other.columns())
+    kinds = Schema.of({name: schema.column(name).kind for name in names})
+    if math.prod(map(len, _tried(one, other, kinds).values())) > most:
         raise InvalidQuery(
             f"filters: {one} and {other} have too many cases to show that no row passes both; "
             "use fewer columns in each, or ask them one by one"
         )
+    return _shared(one, other, kinds)
+
+
+def _tried(one: Predicate, other: Predicate, schema: Schema) -> dict[Cell, list[Any]]:
+    """List the values to try of each cell."""
+    literals: dict[Cell, set[Any]] = {}
+    for predicate in (one, other):
+        for cell, value in _asked(predicate, schema):
+            literals.setdefault(cell, set()).update(() if value is None else (value,))
+    return {cell: [*_values(cell[1], found), None] for cell, found in literals.items()}
+
+
+@lru_cache(maxsize=2**15)  # asked again at each step of an ask: all pairs of 200 filters
+def _shared(one: Predicate, other: Predicate, schema: Schema) -> str | None:
+    tried = _tried(one, other, schema)
     for values in product(*tried.values()):
         row = dict(zip(tried, values, strict=True))
         if _consistent(row) and _holds(one, row, schema) and _holds(other, row, schema):
@@ -80,6 +98,8 @@ def overlap(one: Predicate, other: Predicate, schema: Schema) -> str | None:
 def _shown(value: Any, found: Reading | None) -> str:
     if value is None:
         return "missing"
+    if value == _PRESENT:
+        return _PRESENT
     if found != "time":
         return f"= {value}"
     try:
@@ -121,11 +141,11 @@ def _cell(column: str, value: Scalar, schema: Schema) -> tuple[Cell, Any]:
 def _values(found: Reading | None, literals: set[Any]) -> list[Any]:
     """List the literals that a cell can hold, and a value in every gap that holds any."""
     if found is None:
-        return ["present"]
+        return [_PRESENT]
     if found == "boolean":
         return [False, True]
     if not literals:
-        return ["present"]
+        return [_PRESENT]
     ordered = sorted(literals)
     match found:
         case "integer" | "time":

@@ -30,6 +30,7 @@ __all__ = [
     "Or",
     "Predicate",
     "joined",
+    "links",
 ]
 
 MOST_CONDITIONS = 500
@@ -240,17 +241,18 @@ def joined(kind: type[_Join], conditions: Iterable[Predicate]) -> Predicate:
     >>> str(joined(Or, [col("a") == number for number in (1, 2, 3)]))
     '((a == 1) or (a == 2)) or (a == 3)'
     """
-    chain = [part for condition in conditions for part in _links(kind, condition)]
+    chain = [part for condition in conditions for part in links(kind, condition)]
     _refuse_more(sum(part.conditions for part in chain))
     return _balanced(kind, chain)
 
 
-def _links(kind: type[_Join], condition: Predicate) -> Iterator[Predicate]:
+def links(kind: type[_Join], condition: Predicate) -> Iterator[Predicate]:
+    """List the conditions that one word joins, however they were grouped."""
     if not isinstance(condition, kind):
         yield condition
         return
     for part in condition._parts():
-        yield from _links(kind, part)
+        yield from links(kind, part)
 
 
 def _balanced(kind: type[_Join], chain: Sequence[Predicate]) -> Predicate:

@@ -297,8 +297,8 @@ def _counts(questions: Mapping[str, Question], setting: Setting) -> Family | Non
     members, body = dict[str, Question](), Counts((), bool(whole))
     for name, one in questions.items():
         if isinstance(one, Filtered) and isinstance(one.question, Count):
-            more = Counts((*body.rules, one.where), body.rest)
-            if more.fits(setting):
+            more = body.joined_by(one.where, setting)
+            if more is not None:
                 members[name], body = one, more
     members |= whole if members else {}
     return Family(members, body) if len(members) > 1 else None

@@ -1,7 +1,7 @@
 """Counts of rows that pass filters which exclude each other, and of all rows: from one price."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import ClassVar
@@ -10,7 +10,7 @@ import numpy as np
 
 from halfmask.errors import InvalidQuery
 from halfmask.mechanisms import Additive, DiscreteLaplace
-from halfmask.plan import And, Filters, Not, Predicate, Tally
+from halfmask.plan import And, Filters, Not, Predicate, Tally, overlap
 from halfmask.plan.predicates import joined
 from halfmask.privacy import Cost
 from halfmask.queries.count import ONE
@@ -24,6 +24,9 @@ __all__ = ["Counts", "PartCounts", "SumOfCounts", "half_width"]
 
 _MOST_ADDED, _MOST_PARTS = 6, 2**20
 """Parts of one sum, whose noises add up; and parts of all groups."""
+
+_MOST_CASES = 10_000
+"""Tried, of each filter beside all before it, to show that it excludes these."""
 
 _LARGE = 2000
 """A deviation from which on noises are not convolved."""
@@ -52,14 +55,20 @@ class Counts:
             rules["rest"] = joined(And, [Not(rule) for rule in self.rules])
         return Filters(**rules)
 
-    def fits(self, setting: Setting) -> bool:
-        """Whether it is sure that no row passes two of the filters, and parts are not too many."""
+    def joined_by(self, rule: Predicate, setting: Setting) -> "Counts | None":
+        """Count one more part; None unless it is sure, without long search, that no row passes two.
+
+        Parts may also be too many.
+        """
+        more = replace(self, rules=(*self.rules, rule))
         try:
-            self.parts.check(setting.schema)
+            parts = more.parts
+            most = _MOST_CASES // max(1, len(self.rules))
+            apart = all(overlap(one, rule, setting.schema, most) is None for one in self.rules)
         except InvalidQuery:
-            return False
-        few = not self.rest or len(self.rules) < _MOST_ADDED
-        return few and len(setting.keys) * self.parts.size <= _MOST_PARTS
+            return None
+        few = not self.rest or len(self.rules) < _MOST_ADDED - 1
+        return more if apart and few and len(setting.keys) * parts.size <= _MOST_PARTS else None
 
     def prepare(self, setting: Setting, price: Cost) -> Prepared["PartCounts"]:
         """Fix the parts and the noise; see `Query`."""

@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-from halfmask.asking import together
-from halfmask.plan import Everything, Filters, Keys, Kind, Predicate, Schema
-from halfmask.plan import where as parse_where
+from halfmask.asking import setting_of, together
+from halfmask.plan import Filters, Keys, Kind, Predicate, Schema
 from halfmask.privacy import Cost, PrivacyUnit, Pure, Relation
 from halfmask.procedures import Procedure, Together, UnknownKeys
 from halfmask.queries import Query, Setting
@@ -52,10 +51,8 @@ class Ask:
         public = schema if isinstance(schema, Schema) else Schema.of(dict(schema))
         if not isinstance(unit, PrivacyUnit):
             unit = PrivacyUnit(unit, 1, None, Relation(relation))
-        predicate = parse_where(where) if isinstance(where, str) else where or Everything()
         cost = price if isinstance(price, Cost) else Pure(price)
-        keys = None if isinstance(by, str) else by
-        setting = Setting(public, unit, predicate, keys)
+        setting = setting_of(public, unit, by, where)
         return cls(_title(query), together(query, shares, by), setting, cost)
 
 

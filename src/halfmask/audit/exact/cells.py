@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
+from itertools import pairwise
 
 from halfmask.errors import InvalidQuery
 from halfmask.plan import (
@@ -54,13 +55,27 @@ def _marks(column: str, tally: Tally) -> Iterator[object]:
         yield from _of_grid(tally.value)
     for group in tally.groups:
         if isinstance(group, Filters):
-            for condition in group.conditions:
-                for literal in _literals(column, condition):
-                    yield from _around(literal)
+            yield from _of_filters(column, group.conditions)
         elif group.column == column:
             yield from _of_bins(group) if isinstance(group, Bins) else _of_keys(group)
-    for literal in _literals(column, tally.where):
+    yield from _of_filters(column, [tally.where])
+
+
+def _of_filters(column: str, conditions: Iterable[Predicate]) -> Iterator[object]:
+    """Literals, their neighbours, and what lies between two of them."""
+    literals = [one for condition in conditions for one in _literals(column, condition)]
+    for literal in literals:
         yield from _around(literal)
+    numbers = sorted({one for one in literals if isinstance(one, int | float)})
+    yield from (low / 2 + high / 2 for low, high in pairwise(numbers))
+    times = sorted({moment for one in literals for moment in _moments(one)})
+    yield from (low + (high - low) / 2 for low, high in pairwise(times))
+
+
+def _moments(literal: object) -> Iterator[datetime]:
+    if isinstance(literal, datetime | str):
+        with suppress(InvalidQuery):  # text that is a time in no query
+            yield instant(literal, "where")
 
 
 def _of_grid(grid: OnGrid) -> Iterator[float]:
@@ -77,7 +92,8 @@ def _of_bins(bins: Bins) -> Iterator[object]:
     if bins.timed:
         for edge in (*bins.edges[:_FIRST_EDGES], bins.edges[-1]):
             moment = datetime(1970, 1, 1) + timedelta(microseconds=edge)
-            yield from (moment, moment - timedelta(microseconds=1))
+            yield moment
+            yield from _moved(moment, timedelta(microseconds=-1))
         return
     edges = [edge for edge in bins.edges if math.isfinite(edge)]
     if not edges:
@@ -112,9 +128,16 @@ def _around(literal: object) -> Iterator[object]:
         case int() | float():
             yield from (literal + 1, literal - 1)
         case datetime():
-            yield from (literal + timedelta(days=1), literal - timedelta(days=1))
+            yield from _moved(literal, timedelta(days=1), timedelta(days=-1))
         case str():
             yield literal + "x"
+
+
+def _moved(moment: datetime, *steps: timedelta) -> Iterator[datetime]:
+    """Neighbours of a time that are in the calendar."""
+    for step in steps:
+        with suppress(OverflowError):
+            yield moment + step
 
 
 _STRANGE: Mapping[Kind, tuple[object, ...]] = {
@@ -149,9 +172,9 @@ def _in_kind(mark: object, kind: Kind) -> Iterator[object]:
 
 
 def _instants(text: str) -> Iterator[datetime]:
-    with suppress(InvalidQuery):  # text that is a time in no query
-        moment = instant(text, "where")
-        yield from (moment, moment + timedelta(days=1))
+    for moment in _moments(text):
+        yield moment
+        yield from _moved(moment, timedelta(days=1))
 
 
 def _spelled(mark: object) -> str:

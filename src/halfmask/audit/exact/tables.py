@@ -16,16 +16,20 @@ from halfmask.audit.exact.cells import cell_of, cells_of
 from halfmask.errors import InvalidQuery
 from halfmask.plan import (
     Everything,
+    Filters,
     FoundKeys,
     GridCounts,
     Keys,
     Kind,
+    Or,
     Points,
+    Predicate,
     Request,
     Schema,
     Tallies,
     Tally,
 )
+from halfmask.plan.predicates import joined
 from halfmask.privacy import PrivacyUnit, Relation
 from halfmask.sources import Source, open_source
 
@@ -134,8 +138,8 @@ class Simulation:
             yield {**first, **{name: cell_of(x, self.columns[name]) for name, x in values.items()}}
 
     def _passing(self, rows: list[Row]) -> list[bool]:
-        """Ask the real source which rows a filter keeps."""
-        filters = {tally.where for tally in self.tallies}
+        """Ask the real source which rows a filter keeps, and puts into a group."""
+        filters = {_counted(tally) for tally in self.tallies}
         if Everything() in filters:
             return [True] * len(rows)
         numbers = Keys(_NUMBER, range(len(rows)))
@@ -186,7 +190,7 @@ class Simulation:
         assert self.unit.column is not None  # noqa: S101
         people, _ = self.identities
         names = [people[(at + k) % len(people)] for k in range(self.suppose)]
-        return tuple({self.unit.column: name, **row} for name in names for row in shape)
+        return tuple({**row, self.unit.column: name} for name in names for row in shape)
 
     @cached_property
     def identities(self) -> tuple[Sequence[object], Sequence[object]]:
@@ -228,6 +232,16 @@ def _answered(source: Source, request: Request[Any]) -> Exact:
     with suppress(Exception):  # whether rows can make it fail is part of what is compared
         return request.answered_by(source)
     return None
+
+
+def _counted(tally: Tally) -> Predicate:
+    """The filter of the rows that count, as far as groups are filters too."""
+    where = tally.where
+    for group in tally.groups:
+        if isinstance(group, Filters):
+            with suppress(InvalidQuery):  # more conditions than one filter may have
+                where &= joined(Or, group.conditions)
+    return where
 
 
 def _tallies(request: Request[Any]) -> tuple[Tally, ...]:

@@ -77,6 +77,8 @@ class Verification:
             f"  exact loss {_number(self.loss)} {self._currency} on the worst of {self.pairs} pairs"
             f" of neighbours ({self.tables} simulated tables)",
         ]
+        if not (self.loss or self.unlisted):
+            lines.append("  none of the simulated rows moved an answer: the price was not tried")
         if self.overspent:
             lines.append(
                 "  its measurements cost more than its price, or have none in that currency"

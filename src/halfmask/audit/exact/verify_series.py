@@ -4,14 +4,14 @@ import time as clock
 from collections.abc import Mapping
 from typing import Any
 
+from halfmask.asking import refuse_found, setting_of
 from halfmask.audit.exact.histories import Histories
 from halfmask.audit.exact.moved import Moved
 from halfmask.audit.exact.spending import EVERYTHING, NOTHING
 from halfmask.audit.exact.tables import Pair, Rows, Simulation
 from halfmask.audit.exact.verification import Verification, Witness
 from halfmask.audit.exact.worst import Worst
-from halfmask.plan import Everything, Filters, Keys, Kind, Predicate, Schema, periods_of
-from halfmask.plan import where as parse_where
+from halfmask.plan import Filters, Keys, Kind, Predicate, Schema, periods_of
 from halfmask.privacy import Cost, PrivacyUnit, Pure, Relation
 from halfmask.queries import Closings, Count, CountDistinct, Running, Setting, Sum
 
@@ -76,12 +76,11 @@ def verify_series(  # noqa: PLR0913
     public = schema if isinstance(schema, Schema) else Schema.of(dict(schema))
     if not isinstance(unit, PrivacyUnit):
         unit = PrivacyUnit(unit, 1, None, Relation(relation))
-    predicate = parse_where(where) if isinstance(where, str) else where or Everything()
     question = Running(query, time or "", periods_of(periods, time, start, every))
-    setting = Setting(public, unit, predicate, by)
-    predicate.check(public)
-    if by is not None:
-        by.check(public)
+    refuse_found(by)
+    setting = setting_of(public, unit, by, where)
+    if unit.column is not None:
+        public.column(unit.column)
     question.check(setting)
     closings = question.lay(setting, price if isinstance(price, Cost) else Pure(price))
     return verify_closings(closings, setting, suppose=suppose, seconds=seconds)

@@ -13,6 +13,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from shlex import quote as quoted
 from urllib.parse import quote
 
 from halfmask.errors import LedgerError
@@ -241,8 +242,9 @@ def _check_name(path: Path) -> None:
     """Refuse a file of two names [SQLite, "How To Corrupt An SQLite Database File", 2.5]."""
     if os.stat(path).st_nlink > 1:
         raise LedgerError(
-            f"ledger: {path} has a second name (a hard link), under which other charges would "
-            "not be seen; remove one of the names. No row was read."
+            f"ledger: {path} has a second name (a hard link), under which other charges would not "
+            f"be seen; find it (find / -samefile {quoted(str(path))}), keep the name that has a "
+            "log (-wal) beside it, and remove the other; a backup must be a copy. No row was read."
         )
 
 
