@@ -31,7 +31,8 @@ class SpatialMedian(Centre):
     Distances are in radii: with one radius for all columns they are plain ones, with one for each
     the columns count alike, whatever their units. It estimates the centre of symmetric data, on
     normal points with an error that is hardly above the mean's; a quarter of gross outliers moves
-    it by about a third of the other points' usual distance from their centre.
+    it by about a third of the other points' usual distance from their centre. With so many, about
+    twice the rows are needed that its preview asks for, and more where points are stretched.
 
     The draw is exact and takes as long as the rows make it: milliseconds to seconds up to three
     columns, up to many minutes with four. With more columns it takes milliseconds where points
