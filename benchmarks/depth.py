@@ -4,9 +4,10 @@
     python benchmarks/depth.py --peer PYTHON    # an interpreter that has the data-depth package
 
 CPU seconds, medians of turns that alternate. One thread: waiting BLAS threads count as busy.
-`--wall` tells how many times as fast as the loop it is by least wall times, where nothing ran before
-the loop, as in the article: the memory of its large arrays is mapped anew for each then, which takes
-more time than the arithmetic. Once larger arrays were freed, as in the tables, it is not.
+`--wall` tells how many times as fast as the loop it is by least wall times, where nothing ran
+before the loop, as in the article: the memory of its large arrays is mapped anew for each then,
+which takes more time than the arithmetic. Once larger arrays were freed, as in the tables, it is
+not.
 """
 
 import argparse
