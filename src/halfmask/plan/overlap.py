@@ -30,7 +30,7 @@ from halfmask.plan.predicates import (
 from halfmask.plan.reading import Reading, Scalar, instant, microseconds, reading
 from halfmask.plan.schema import Schema
 
-__all__ = ["overlap"]
+__all__ = ["TESTS", "overlap"]
 
 MOST_CASES = 100_000
 
@@ -41,7 +41,7 @@ Cell = tuple[str, Reading | None]
 """A column, and how it is read; None where only whether it is missing is asked."""
 Row = Mapping[Cell, Any]
 
-_TEST: Mapping[str, Callable[[Any, Any], bool]] = {
+TESTS: Mapping[str, Callable[[Any, Any], bool]] = {
     "==": eq,
     "!=": ne,
     "<": lt,
@@ -198,4 +198,4 @@ def _(predicate: Among, row: Row, schema: Schema) -> bool:
 @_holds.register
 def _(predicate: Comparison, row: Row, schema: Schema) -> bool:
     cell, literal = _cell(predicate.column, predicate.value, schema)
-    return row[cell] is not None and _TEST[predicate.operator](row[cell], literal)
+    return row[cell] is not None and TESTS[predicate.operator](row[cell], literal)

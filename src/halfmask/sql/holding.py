@@ -1,22 +1,13 @@
 """Whether released numbers pass a condition: a filter of rows, read in Python."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import singledispatch
-from operator import eq, ge, gt, le, lt, ne
 from typing import Any
 
 from halfmask.plan import Among, And, Comparison, Everything, Missing, Not, Or, Predicate
+from halfmask.plan.overlap import TESTS
 
 __all__ = ["holds"]
-
-_TESTS: Mapping[str, Callable[[Any, Any], bool]] = {
-    "==": eq,
-    "!=": ne,
-    "<": lt,
-    "<=": le,
-    ">": gt,
-    ">=": ge,
-}
 
 Values = Mapping[str, Any]
 
@@ -64,4 +55,4 @@ def _among(rule: Among, values: Values) -> bool:
 @holds.register
 def _comparison(rule: Comparison, values: Values) -> bool:
     number = values.get(rule.column)
-    return number is not None and _TESTS[rule.operator](number, rule.value)
+    return number is not None and TESTS[rule.operator](number, rule.value)
